@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The clocks of the system. */
+#include <config.h>
+#include "base/clock.h"
+
+#include <time.h>
+
+#include "base/compiler.h"
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec ts;
+
+	if (clock_gettime(id, &ts) < 0)
+		return 0;
+	return ts.tv_sec * SCR_NS_PER_S + ts.tv_nsec;
+}
+
+static int64_t system_wall(void *arg SCR_UNUSED)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+static int64_t system_monotonic(void *arg SCR_UNUSED)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+const struct scr_clock scr_clock_system = {system_wall, system_monotonic, NULL};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Time through an ops table, so that tests can set the clock. */
+#ifndef SCR_BASE_CLOCK_H
+#define SCR_BASE_CLOCK_H
+
+#include <stdint.h>
+
+struct scr_clock {
+	/* Nanoseconds since the epoch, by the wall clock. */
+	int64_t (*wall_ns)(void *arg);
+	/* Nanoseconds of a clock that never steps back and stands still during suspend. */
+	int64_t (*monotonic_ns)(void *arg);
+	void *arg;
+};
+
+#define SCR_NS_PER_S INT64_C(1000000000)
+
+extern const struct scr_clock scr_clock_system;
+
+static inline int64_t scr_clock_wall(const struct scr_clock *c)
+{
+	return c->wall_ns(c->arg);
+}
+
+static inline int64_t scr_clock_monotonic(const struct scr_clock *c)
+{
+	return c->monotonic_ns(c->arg);
+}
+
+#endif

@@ -1,0 +1,11 @@
+lib_libbitscrub_a_SOURCES += \
+	lib/base/buf.c \
+	lib/base/buf.h \
+	lib/base/clock.c \
+	lib/base/clock.h \
+	lib/base/compiler.h \
+	lib/base/endian.h \
+	lib/base/map.c \
+	lib/base/map.h \
+	lib/base/path.c \
+	lib/base/path.h

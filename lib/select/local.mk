@@ -1,0 +1,2 @@
+lib_libbitscrub_a_SOURCES += \
+	lib/select/select.h
