@@ -1,5 +1,254 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public API of libbitscrub. */
+/* The public API of libbitscrub: what the scrub command is made of.
+ *
+ * A context holds options and receives events; each verb is one call on one target. Damage is a
+ * result and comes as events and counters; a failure is an error: calls return 0 or -errno, and
+ * before they return -errno an SCR_EV_TROUBLE event has named the thing and what to do. Every call
+ * ends with its exit status bits in scr_summary.exit, also when it fails.
+ *
+ * Names are byte strings without NUL, relative to the target ("." for a target that is one file).
+ * Times are nanoseconds since the epoch. Sizes are bytes. Events are delivered one at a time, from
+ * any thread of the pass; what they point to is valid during the callback only.
+ */
 #ifndef BITSCRUB_H
 #define BITSCRUB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCR_API __attribute__((visibility("default")))
+
+/* Exit status bits, those of fsck(8). */
+enum {
+	SCR_EXIT_REPAIRED = 1,
+	SCR_EXIT_DAMAGE = 4,
+	SCR_EXIT_TROUBLE = 8,
+	SCR_EXIT_USAGE = 16,
+	SCR_EXIT_STOPPED = 32,
+};
+
+enum scr_verdict {
+	SCR_OK,
+	SCR_NEW,
+	SCR_CHANGED,
+	SCR_TOUCHED,
+	SCR_MOVED,
+	SCR_REMOVED,
+	SCR_EXCLUDED,
+	SCR_SKIPPED,
+	SCR_ROT,
+	SCR_ALTERED,
+	SCR_UNREADABLE,
+	SCR_MISSING,
+	SCR_VERDICTS
+};
+
+/* "ok", "new", ...; a static string. */
+SCR_API const char *scr_verdict_name(enum scr_verdict v);
+
+enum scr_damage_kind {
+	SCR_DAMAGE_ROT,
+	SCR_DAMAGE_ALTERED,
+	SCR_DAMAGE_UNREADABLE,
+	SCR_DAMAGE_MISSING,
+	SCR_DAMAGE_CHANGED, /* verify only */
+	SCR_DAMAGE_PARITY,
+	SCR_DAMAGE_MANIFEST,
+	SCR_DAMAGE_KINDS
+};
+
+SCR_API const char *scr_damage_kind_name(enum scr_damage_kind k);
+
+/* A path that an event is about; NULL path: the target as a whole. */
+struct scr_name {
+	const char *path;
+	size_t len;
+};
+
+#define SCR_NO_BLOCK UINT64_MAX
+
+/* A run of damaged blocks, or damage of a file as a whole (block == SCR_NO_BLOCK). */
+struct scr_damage {
+	struct scr_name name;
+	enum scr_damage_kind kind;
+	uint64_t block;          /* first block, counted from the start of the file */
+	uint64_t blocks;         /* how many */
+	uint64_t offset, length; /* bytes, exact to what is known */
+	int64_t size_was;        /* recorded size if the size differs, else -1 */
+	int64_t size_now;        /* present size if it differs, else -1 */
+	int64_t since;           /* first seen, if known before this pass; else 0 */
+	bool carried;            /* the file was edited, the damage is still in it */
+	bool known;              /* was reported by an earlier pass */
+	bool metadata_changed;   /* mode, owner, links or path moved ctime since */
+	int err;                 /* errno of the read for unreadable, else 0 */
+};
+
+struct scr_file_event {
+	struct scr_name name;
+	enum scr_verdict verdict;
+	struct scr_name from;  /* moved: the old path; else path == NULL */
+	bool bit_flip;         /* changed, and looks like one flipped bit */
+};
+
+/* Something that could not be read, written or checked for another reason than a medium error. */
+struct scr_trouble {
+	struct scr_name name;
+	int err;               /* errno, or 0 */
+	const char *message;   /* a sentence without newline; may contain raw bytes of names */
+	bool warning;          /* said even under -q, but does not by itself set bit 8 */
+};
+
+/* One recorded file, for list. */
+struct scr_list_entry {
+	struct scr_name name;
+	struct scr_name link_owner; /* a LINK record: the path that owns the extents; else NULL */
+	uint64_t size, blocks, ino;
+	int64_t mtime_ns, ctime_ns, recorded_ns, checked_ns; /* checked: the oldest extent; 0 never */
+	uint32_t mode, uid, gid, nlink;
+	uint64_t damaged_blocks;    /* open damage; file-level damage counts one */
+	int64_t damaged_since;      /* 0: none */
+	enum scr_damage_kind damage_kind;
+	bool unrecorded;            /* some extents could never be read */
+	uint32_t crc32;             /* of the whole file; valid if !unrecorded */
+};
+
+struct scr_summary {
+	const char *verb, *target;
+	bool complete;          /* every file was looked at, nothing stopped the pass */
+	bool first;             /* recorded, nothing was compared */
+	uint64_t files, bytes, blocks;        /* in the target: paths; bytes of inodes; blocks */
+	uint64_t verdicts[SCR_VERDICTS];      /* paths by verdict */
+	uint64_t transient, repaired;
+	uint64_t blocks_damaged;              /* open at the end, known before or not */
+	uint64_t files_damaged;
+	uint64_t bytes_read, bytes_from_medium, bytes_unknown, bytes_from_cache;
+	uint64_t trouble;                     /* events that set bit 8 */
+	double seconds;
+	int exit;                             /* SCR_EXIT_* bits */
+	const char *kernel[4];                /* inet, crc32, xor, fused */
+};
+
+enum scr_event_type {
+	SCR_EV_DAMAGE,
+	SCR_EV_FILE,    /* only with options.verbose_files */
+	SCR_EV_TROUBLE,
+	SCR_EV_NOTE,    /* talk for stderr: kernel choice, what was left out; .note */
+	SCR_EV_LIST,
+	SCR_EV_SUMMARY, /* last, exactly one per target */
+};
+
+struct scr_event {
+	enum scr_event_type type;
+	const char *target;
+	union {
+		const struct scr_damage *damage;
+		const struct scr_file_event *file;
+		const struct scr_trouble *trouble;
+		const char *note;
+		const struct scr_list_entry *list;
+		const struct scr_summary *summary;
+	} u;
+};
+
+typedef void scr_event_fn(void *arg, const struct scr_event *ev);
+
+struct scr_options {
+	const char *state_dir;        /* --state, or NULL */
+	const char *manifest;         /* -m, or NULL: verify, status, list, export only */
+	unsigned int threads;         /* computing threads; 0: one a processor */
+	bool existing;                /* run: refuse where there is no manifest */
+	bool allow_missing;           /* guards, DESIGN section 3 */
+	bool allow_moved;
+	bool from_previous;           /* run: go on from manifest.1 */
+	bool cross_mounts;            /* for a first run and init: stored as a setting */
+	bool wait;                    /* wait for the lock */
+	bool verbose_files;           /* SCR_EV_FILE for every file */
+	bool verbose;                 /* SCR_EV_NOTE for the choice of kernels */
+	bool cached;                  /* check through the page cache */
+	bool damaged_only;            /* list: only files with open damage */
+	/* "KEY=VALUE", NULL-terminated, or NULL: settings for init and a first run (block-size=,
+	 * parity=, exclude=, ...). */
+	const char *const *settings;
+	const char *const *kernels;   /* "CLASS=NAME" or "cycle", NULL-terminated, or NULL */
+};
+
+struct scr_ctx;
+
+/* A context with these options (copied shallowly: strings must outlive it) and event sink.
+ * NULL if out of memory. */
+SCR_API struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void *arg);
+SCR_API void scr_free(struct scr_ctx *ctx);
+
+/* Asks the running call to stop as soon as it can; async-signal-safe. */
+SCR_API void scr_stop(struct scr_ctx *ctx);
+
+struct scr_progress {
+	const char *phase;             /* "planning", "reading", "publishing"; NULL: idle */
+	uint64_t files_done, files_total;
+	uint64_t bytes_done, bytes_total; /* total 0: not known yet */
+	uint64_t damaged;              /* runs of blocks found so far */
+	int64_t started_ns;            /* monotonic; when the phase began */
+	char path[256];                /* current path, cut, NUL-terminated, raw bytes */
+};
+
+/* What the running call is doing; any thread, any time. */
+SCR_API void scr_get_progress(struct scr_ctx *ctx, struct scr_progress *out);
+
+/* The verbs. @paths: recorded paths or directories, relative to the target or absolute below it;
+ * npaths == 0: all. */
+SCR_API int scr_init(struct scr_ctx *ctx, const char *target, struct scr_summary *out);
+SCR_API int scr_run(struct scr_ctx *ctx, const char *target, struct scr_summary *out);
+SCR_API int scr_verify(struct scr_ctx *ctx, const char *target, const char *const *paths,
+		       size_t npaths, struct scr_summary *out);
+SCR_API int scr_accept(struct scr_ctx *ctx, const char *target, const char *const *paths,
+		       size_t npaths, struct scr_summary *out);
+/* SCR_EV_LIST for every recorded file (files with open damage only, if so asked). */
+SCR_API int scr_list(struct scr_ctx *ctx, const char *target, const char *const *paths,
+		     size_t npaths, struct scr_summary *out);
+
+#define SCR_AGE_BUCKETS 16
+
+/* What status reads from header and trailer (and a journal, where one was left). */
+struct scr_status {
+	char target[4096];             /* as recorded */
+	char state[4096];              /* where the state is */
+	uint64_t generation;
+	int64_t created_ns, published_ns;
+	uint32_t block_size, columns, parity_unit;
+	bool parity;                   /* switched on */
+	uint64_t files, links, bytes, extents, blocks, hole_bytes;
+	uint64_t files_damaged, blocks_damaged, bytes_damaged, extents_unrecorded;
+	uint64_t parity_bytes;
+	int64_t oldest_check_ns, newest_check_ns; /* 0: nothing checked */
+	uint64_t bytes_never_checked;
+	/* Bytes by age of last check when published: bucket i counts ages below 2^i days, the last
+	 * one the rest. */
+	uint64_t age_bytes[SCR_AGE_BUCKETS];
+	int64_t last_pass_start_ns, last_pass_ns, last_complete_ns; /* start, duration, start */
+	uint64_t last_pass_bytes;
+	int last_pass_exit;
+	bool pass_running;
+	int running_pid;               /* 0: not known */
+	uint64_t journal_records;      /* left by a pass that was stopped */
+};
+
+SCR_API int scr_get_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,
+			   struct scr_summary *sum);
+
+/* Calls @fn for each setting, "key", "value"; repeatable keys once a value. */
+typedef void scr_setting_fn(void *arg, const char *key, const char *value);
+SCR_API int scr_config_get(struct scr_ctx *ctx, const char *target, scr_setting_fn *fn, void *arg,
+			   struct scr_summary *out);
+/* Sets "KEY=VALUE" (and "KEY=" to unset a repeatable one, "KEY+=VALUE" to add to it). */
+SCR_API int scr_config_set(struct scr_ctx *ctx, const char *target, const char *const *pairs,
+			   struct scr_summary *out);
+
+/* Writes an export to @write, which returns 0 or -errno. @format: "sfv". */
+typedef int scr_write_fn(void *arg, const void *data, size_t len);
+SCR_API int scr_export(struct scr_ctx *ctx, const char *target, const char *format,
+		       scr_write_fn *write, void *arg, struct scr_summary *out);
+
+SCR_API const char *scr_version(void);
+
 #endif
