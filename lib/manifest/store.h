@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Manifest and journal: writing, reading, and the merged view of both.
+ *
+ *	manifest = groups of at most 1 MiB of the record stream, each with checksums and one XOR
+ *	           parity of its own (repaired in memory on load), group heads repeated behind
+ *	stream   = HEADER, then per file FILE, EXTENT...; or LINK; ...; TRAILER
+ *	journal  = JOURNAL record, then UPDATE records, appended; ends at its first bad record
+ *	view     = stream with the journal's updates applied, in walk order
+ *
+ * Nothing here opens a path: callers hand over descriptors.
+ */
+#ifndef SCR_MANIFEST_STORE_H
+#define SCR_MANIFEST_STORE_H
+
+#include "manifest/record.h"
+#include "kernels/kernel.h"
+
+/* ---- the writer ------------------------------------------------------------------------- */
+
+struct scr_mwriter;
+
+/*
+ * Writes a manifest to @fd (empty, at offset 0) with @h at its head. @now_ns: the time for ages.
+ * Files and links must come in walk order (checked: -EINVAL), extents of a file in order right
+ * after it. Consecutive whole-hole extents with equal stamps and times become one record.
+ */
+int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header *h,
+		    int64_t now_ns, struct scr_mwriter **out);
+int scr_mwriter_file(struct scr_mwriter *w, const struct scr_file_record *f);
+int scr_mwriter_link(struct scr_mwriter *w, const struct scr_link_record *l);
+int scr_mwriter_extent(struct scr_mwriter *w, const struct scr_extent *e);
+/* Writes the trailer (counts from what was written, the pass fields from @pass) and flushes; the
+ * caller syncs. @out, if not NULL, receives the trailer (scr_trailer_free). */
+int scr_mwriter_finish(struct scr_mwriter *w, const struct scr_trailer *pass,
+		       struct scr_trailer *out);
+void scr_mwriter_free(struct scr_mwriter *w);
+
+/* ---- the reader ------------------------------------------------------------------------- */
+
+struct scr_mreader;
+
+/* What protection found so far. */
+struct scr_mreader_damage {
+	uint64_t groups_repaired;   /* groups in which something was repaired in memory */
+	uint64_t blocks_repaired;   /* data blocks rebuilt from parity */
+	uint64_t first_offset;      /* in the file, of the first damage */
+};
+
+/*
+ * Opens the manifest in @fd (not owned, pread only), checks size, first and last group, header and
+ * trailer. Reads no more than those two groups.
+ * -EBADMSG: damaged beyond repair, truncated, empty or not a manifest; -EPROTONOSUPPORT: a newer
+ * version or unknown incompat features. *why then points to a static sentence for people.
+ */
+int scr_mreader_open(int fd, const struct scr_kernels *k, struct scr_mreader **out,
+		     const char **why);
+const struct scr_header *scr_mreader_header(const struct scr_mreader *r);
+const struct scr_trailer *scr_mreader_trailer(const struct scr_mreader *r);
+void scr_mreader_get_damage(const struct scr_mreader *r, struct scr_mreader_damage *out);
+void scr_mreader_free(struct scr_mreader *r);
+
+enum scr_record_type { SCR_RECORD_END = 0, SCR_RECORD_FILE, SCR_RECORD_LINK };
+
+/*
+ * The next FILE or LINK record (what is left of the current file's extents is passed over).
+ * Exactly one of @f and @l is filled, with path pointers valid until the next call on @r.
+ * *offset receives the position to come back to with scr_mreader_seek().
+ * Returns a scr_record_type or -errno; order of paths, counts and the CRC over all are checked when
+ * the stream is read from start to end (-EBADMSG).
+ */
+int scr_mreader_next(struct scr_mreader *r, struct scr_file_record *f, struct scr_link_record *l,
+		     uint64_t *offset);
+/* The next extent (or run of holes) of the current file into @e, whose arrays are reused if it was
+ * filled before. Returns 1, 0 if there is none, -errno. */
+int scr_mreader_extent(struct scr_mreader *r, struct scr_extent *e);
+/* Goes to the FILE or LINK record at @offset: scr_mreader_next() returns it. */
+int scr_mreader_seek(struct scr_mreader *r, uint64_t offset);
+int scr_mreader_rewind(struct scr_mreader *r); /* to the first FILE or LINK */
+
+/* ---- the journal ------------------------------------------------------------------------ */
+
+/* One update: the file as it was seen, and extents that replace those they stand for. */
+struct scr_update {
+	struct scr_file_record file;
+	bool done;               /* the file is finished in this pass */
+	struct scr_extent *extents;
+	uint32_t count;
+};
+
+/* Appends the JOURNAL record to an empty @fd. */
+int scr_journal_start(int fd, uint64_t generation, int64_t now_ns);
+/* Encodes @u as one self-checking record at the end of @out, for one write(2) by the caller. */
+int scr_journal_encode(struct scr_buf *out, const struct scr_update *u);
+
+struct scr_journal;
+
+/*
+ * Reads the journal in @fd once and makes its updates available in walk order, newest last for
+ * each path. Memory stays below 16 MiB: larger journals are sorted through temporary files made by
+ * @tmpfile (returns a descriptor of an unnamed file or -errno).
+ * A journal that does not start with a valid JOURNAL record of @generation is empty (0 records).
+ * *valid receives the length of its good part.
+ */
+int scr_journal_open(int fd, uint64_t generation, int (*tmpfile)(void *arg), void *arg,
+		     struct scr_journal **out, uint64_t *valid);
+uint64_t scr_journal_count(const struct scr_journal *j); /* UPDATE records */
+/*
+ * The next path that has updates, with the newest file record (@f->path is valid until the next
+ * call); *done is set if an update finished the file. Returns 1, 0 at the end, -errno.
+ */
+int scr_journal_next(struct scr_journal *j, struct scr_file_record *f, bool *done);
+/* The next extent (or run of holes) of that path, by index, of each the newest; a run is cut where
+ * newer extents lie in it. Streamed, never all in memory. Returns 1, 0 if there is none, -errno. */
+int scr_journal_extent(struct scr_journal *j, struct scr_extent *e);
+/* The path that scr_journal_next() would return; NULL at the end. */
+const char *scr_journal_peek(struct scr_journal *j, uint32_t *len);
+int scr_journal_rewind(struct scr_journal *j);
+void scr_journal_free(struct scr_journal *j);
+
+/* ---- the view --------------------------------------------------------------------------- */
+
+struct scr_view;
+
+/*
+ * The manifest with the journal applied, in walk order. Both stay the caller's; @j may be NULL.
+ * An extent of the manifest is left out where an update of its file has one that overlaps it, or
+ * where it does not fit the newest size of the file (scr_cut_extent).
+ */
+int scr_view_new(struct scr_mreader *r, struct scr_journal *j, struct scr_view **out);
+/* As scr_mreader_next() and scr_mreader_extent(). A path that an update turns from LINK into FILE
+ * comes as FILE. */
+int scr_view_next(struct scr_view *v, struct scr_file_record *f, struct scr_link_record *l);
+int scr_view_extent(struct scr_view *v, struct scr_extent *e);
+void scr_view_free(struct scr_view *v);
+
+/*
+ * The same merge for one file at a time, for publishing: positions @v so that scr_view_extent()
+ * yields the extents of the FILE record at @offset of the manifest (UINT64_MAX: none), overlaid
+ * with those of the path that scr_journal_next() returned last if @journal, under the size @size.
+ */
+int scr_view_file_at(struct scr_view *v, uint64_t offset, bool journal, uint64_t size);
+
+#endif
