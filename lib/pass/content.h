@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What one extent holds now: read once, checksummed block by block. */
+#ifndef SCR_PASS_CONTENT_H
+#define SCR_PASS_CONTENT_H
+
+#include "io/reader.h"
+#include "kernels/kernel.h"
+#include "manifest/record.h"
+
+/* Bytes of one block that could not be read. */
+struct scr_bad_bytes {
+	uint32_t block, start, length;
+	int err;
+};
+
+/* Owned by a worker and reused from extent to extent. */
+struct scr_content {
+	struct scr_cut cut;
+	uint64_t present;          /* bytes of the extent that exist: less than cut.length at EOF */
+	struct scr_check *checks;  /* of the bytes of each block that exist; 0 where unreadable */
+	uint32_t checks_cap;
+	uint8_t *holes;            /* bit i: block i lies in a hole */
+	size_t holes_cap;
+	bool any_hole, all_hole;
+	struct scr_bad_bytes *bad; /* sorted by block and start */
+	uint32_t bad_count, bad_cap;
+};
+
+/* Reads with @r, computes with @k. */
+struct scr_content_reader {
+	struct scr_reader *reader;
+	const struct scr_kernels *kernels;
+	bool sparse;               /* the file may have holes: look for them */
+	bool reread;               /* not from what an earlier read left in memory */
+	const volatile int *stop;
+	/* Counts bytes for the progress display; may be NULL. */
+	void (*progress)(void *arg, uint64_t bytes);
+	void *arg;
+};
+
+/*
+ * Fills @c with what the extent @cut holds. Medium errors are results (c->bad). Returns 0, -EINTR
+ * when *stop is set, -errno for other errors (which then say nothing about the content).
+ */
+int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *cut,
+		     struct scr_content *c);
+/* The same for block @i alone; the other entries of @c are left as they are. */
+int scr_content_read_block(const struct scr_content_reader *cr, uint32_t i, struct scr_content *c);
+void scr_content_free(struct scr_content *c);
+
+/* Bytes of block @i that exist. */
+uint32_t scr_content_length(const struct scr_content *c, uint32_t i);
+/* Whether part of block @i could not be read. */
+bool scr_content_is_bad(const struct scr_content *c, uint32_t i);
+
+/* Both checksums of @len bytes. */
+struct scr_check scr_check_bytes(const struct scr_kernels *k, const uint8_t *p, size_t len);
+/* Both checksums of @len zeros, by arithmetic: O(log len). */
+struct scr_check scr_check_zeros(uint64_t len);
+
+static inline bool scr_check_equal(struct scr_check a, struct scr_check b)
+{
+	return a.crc == b.crc && a.inet == b.inet;
+}
+
+#endif

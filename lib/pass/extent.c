@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One extent: read once, then recorded or compared; a difference is confirmed before it is told. */
+#include <config.h>
+#include "pass/work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+/* Content written this shortly before it was read may change again without moving a time. */
+#define RACY_WINDOW_NS (2 * SCR_NS_PER_S)
+/* Times further ahead than this come from a wrong clock, not from the present. */
+#define FUTURE_NS (60 * SCR_NS_PER_S)
+
+/* ---- recording --------------------------------------------------------------------------- */
+
+static bool is_racy(const struct scr_work *w)
+{
+	int64_t t = w->p->policy.use_ctime ? scr_ctime_ns(&w->st) : scr_mtime_ns(&w->st);
+	int64_t now = w->began_ns;
+
+	return t > now - RACY_WINDOW_NS && t <= now + FUTURE_NS;
+}
+
+/* What every result of this pass shares. */
+static void stamp_result(struct scr_extent *out, const struct scr_work *w)
+{
+	out->stamp = scr_stamp_of(&w->st);
+	out->checked_ns = w->began_ns;
+	out->recorded_ns = w->began_ns;
+	out->flags = is_racy(w) ? SCR_EXTENT_RACY : 0;
+}
+
+static struct scr_damage_record unreadable(const struct scr_work *w, const struct scr_bad_bytes *b)
+{
+	return (struct scr_damage_record){
+		.block = b->block,
+		.kind = SCR_REC_UNREADABLE,
+		.start = b->start,
+		.length = b->length,
+		.first_ns = w->began_ns,
+		.last_ns = w->began_ns,
+	};
+}
+
+/* Never a checksum of a gap: an extent that can't be read whole is marked unrecorded. */
+static int record_unreadable(const struct scr_work *w, const struct scr_content *c,
+			     struct scr_extent *out)
+{
+	out->damage = calloc(c->bad_count, sizeof(*out->damage));
+	if (!out->damage)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->bad_count; i++)
+		out->damage[i] = unreadable(w, &c->bad[i]);
+	out->damage_count = c->bad_count;
+	out->flags |= SCR_EXTENT_UNRECORDED;
+	out->recorded_ns = 0;
+	return 0;
+}
+
+static int copy_content(const struct scr_content *c, struct scr_extent *out)
+{
+	size_t bytes = (c->cut.blocks + 7) / 8;
+
+	out->hole = c->all_hole;
+	if (c->all_hole)
+		return 0;
+	out->checks = malloc(c->cut.blocks * sizeof(*out->checks));
+	if (!out->checks)
+		return -ENOMEM;
+	memcpy(out->checks, c->checks, c->cut.blocks * sizeof(*out->checks));
+	if (!c->any_hole)
+		return 0;
+	out->holes = malloc(bytes);
+	if (!out->holes)
+		return -ENOMEM;
+	memcpy(out->holes, c->holes, bytes);
+	return 0;
+}
+
+static int record(struct scr_worker *k, struct scr_work *w)
+{
+	struct scr_content *c = &k->content;
+	struct scr_extent *out = scr_worker_result(k);
+
+	if (!out)
+		return -ENOMEM;
+	out->cut = c->cut;
+	out->run = 1;
+	out->run_length = c->cut.length;
+	stamp_result(out, w);
+	if (c->bad_count == 0)
+		return copy_content(c, out);
+	if (record_unreadable(w, c, out) < 0)
+		return -ENOMEM;
+	scr_tell_damage(w, out, out->damage, out->damage_count);
+	scr_work_found(w, SCR_UNREADABLE, true);
+	return 0;
+}
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
+static struct scr_check expected(const struct scr_extent *base, uint32_t i)
+{
+	return base->hole ? scr_check_zeros(scr_block_length(&base->cut, i)) : base->checks[i];
+}
+
+static bool block_equal(const struct scr_content *c, const struct scr_extent *base, uint32_t i)
+{
+	return scr_content_length(c, i) == scr_block_length(&base->cut, i) &&
+	       scr_check_equal(c->checks[i], expected(base, i));
+}
+
+static const struct scr_damage_record *known(const struct scr_extent *base, uint32_t block)
+{
+	for (uint32_t j = 0; j < base->damage_count; j++)
+		if (base->damage[j].block == block)
+			return &base->damage[j];
+	return NULL;
+}
+
+/* A list of damage that grows. */
+struct findings {
+	struct scr_damage_record *list;
+	uint32_t count, cap;
+};
+
+static int push(struct findings *f, const struct scr_extent *base, struct scr_damage_record d)
+{
+	const struct scr_damage_record *k = known(base, d.block);
+
+	if (f->count == f->cap) {
+		uint32_t cap = f->cap ? f->cap * 2 : 8;
+		struct scr_damage_record *list = realloc(f->list, cap * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		f->list = list;
+		f->cap = cap;
+	}
+	if (k)
+		d.first_ns = k->first_ns;
+	f->list[f->count++] = d;
+	return 0;
+}
+
+/* Reads block @i again, from the medium, and computes with the reference kernels. Returns 1 if it
+ * is right now (a transient mismatch, told), 0 if not, -errno. */
+static int confirm(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+		   uint32_t i)
+{
+	struct scr_content_reader again = scr_worker_content_reader(k, w, true);
+	int r = scr_content_read_block(&again, i, &k->content);
+
+	if (r < 0 || scr_content_is_bad(&k->content, i) || !block_equal(&k->content, base, i))
+		return r;
+	pthread_mutex_lock(&w->p->ctx->lock);
+	w->p->sum.transient++;
+	pthread_mutex_unlock(&w->p->ctx->lock);
+	scr_warn(w->p, (char *)w->path.data, w->path.len,
+		 "read wrong at first and right at the second try, at byte %llu: check memory, cable and controller",
+		 (unsigned long long)(base->cut.offset + (uint64_t)i * base->cut.block));
+	return 1;
+}
+
+static int find_bad_ranges(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+			   uint32_t i, struct findings *f)
+{
+	int r = 0;
+
+	for (uint32_t j = 0; r == 0 && j < k->content.bad_count; j++)
+		if (k->content.bad[j].block == i)
+			r = push(f, base, unreadable(w, &k->content.bad[j]));
+	return r;
+}
+
+static int find_in_block(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+			 uint32_t i, uint8_t kind, struct findings *f)
+{
+	struct scr_content *c = &k->content;
+	int r;
+
+	if (!scr_content_is_bad(c, i)) {
+		if (block_equal(c, base, i))
+			return 0;
+		r = confirm(k, w, base, i);
+		if (r != 0)
+			return r < 0 ? r : 0;
+	}
+	if (scr_content_is_bad(c, i))
+		return find_bad_ranges(k, w, base, i, f);
+	return push(f, base, (struct scr_damage_record){
+				     .block = i,
+				     .kind = kind,
+				     .seen = c->checks[i],
+				     .seen_length = scr_content_length(c, i),
+				     .length = scr_block_length(&base->cut, i),
+				     .first_ns = w->began_ns,
+				     .last_ns = w->began_ns,
+			     });
+}
+
+static enum scr_verdict verdict_of(const struct findings *f, enum scr_verdict difference)
+{
+	enum scr_verdict v = SCR_OK;
+
+	for (uint32_t i = 0; i < f->count; i++)
+		v = scr_verdict_worst(v, f->list[i].kind == SCR_REC_UNREADABLE ? SCR_UNREADABLE
+									       : difference);
+	return v;
+}
+
+/* The base with what was found now: its record, stamp and parity stay. */
+static int keep_damaged(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+			struct findings *f)
+{
+	struct scr_extent *out = scr_worker_result(k);
+	int r = out ? scr_extent_copy(out, base) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	free(out->damage);
+	out->damage = f->list;
+	out->damage_count = f->count;
+	out->checked_ns = w->began_ns;
+	*f = (struct findings){0};
+	return 0;
+}
+
+static int keep_sound(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+		      bool renew)
+{
+	struct scr_extent *out = scr_worker_result(k);
+	int r = out ? scr_extent_copy(out, base) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	free(out->damage);
+	out->damage = NULL;
+	out->damage_count = 0;
+	out->checked_ns = w->began_ns;
+	out->flags &= ~(uint32_t)SCR_EXTENT_RACY;
+	if (is_racy(w))
+		out->flags |= SCR_EXTENT_RACY;
+	if (renew)
+		out->stamp = scr_stamp_of(&w->st);
+	return 0;
+}
+
+static void count_blocks(struct scr_work *w, uint64_t compared, uint64_t differing)
+{
+	pthread_mutex_lock(&w->lock);
+	w->blocks_compared += compared;
+	w->blocks_differing += differing;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Nothing may have changed here: differences are damage. */
+static int compare_strictly(struct scr_worker *k, struct scr_work *w,
+			    const struct scr_extent *base, enum scr_relation rel)
+{
+	bool racy = base->flags & SCR_EXTENT_RACY;
+	enum scr_verdict v = scr_judge_difference(rel, racy);
+	struct findings f = {0};
+	uint8_t kind;
+	int r = 0;
+
+	if (v == SCR_CHANGED && !w->verify)
+		v = SCR_ALTERED; /* frozen */
+	kind = v == SCR_ROT ? SCR_REC_ROT : SCR_REC_ALTERED;
+	for (uint32_t i = 0; r == 0 && i < base->cut.blocks; i++)
+		r = find_in_block(k, w, base, i, kind, &f);
+	/* A file that is being written is no news, whatever was found in it. */
+	if (r < 0 || !scr_work_unchanged(k, w))
+		goto out;
+	count_blocks(w, base->cut.blocks, f.count);
+	if (f.count > 0) {
+		scr_tell_damage(w, base, f.list, f.count);
+		scr_work_found(w, verdict_of(&f, v), true);
+	} else if (rel != SCR_REL_SAME) {
+		w->any_touched = true;
+	}
+	if (!w->verify)
+		r = f.count > 0 ? keep_damaged(k, w, base, &f)
+				: keep_sound(k, w, base, rel != SCR_REL_SAME);
+out:
+	free(f.list);
+	return r;
+}
+
+/* mtime moved and part can't be read: nobody knows what changed, so the record stays. */
+static int keep_unreadable(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base)
+{
+	struct findings f = {0};
+	int r = 0;
+
+	for (uint32_t j = 0; r == 0 && j < k->content.bad_count; j++)
+		r = push(&f, base, unreadable(w, &k->content.bad[j]));
+	if (r == 0) {
+		scr_tell_damage(w, base, f.list, f.count);
+		scr_work_found(w, SCR_UNREADABLE, true);
+		r = keep_damaged(k, w, base, &f);
+	}
+	free(f.list);
+	return r;
+}
+
+/* mtime moved: other content is a change. */
+static int compare_changed(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base)
+{
+	struct scr_content *c = &k->content;
+	uint32_t differing = 0;
+
+	if (c->bad_count > 0)
+		return keep_unreadable(k, w, base);
+	for (uint32_t i = 0; i < base->cut.blocks; i++)
+		differing += !block_equal(c, base, i);
+	count_blocks(w, base->cut.blocks, differing);
+	w->any_touched = true;
+	if (differing == 0)
+		return keep_sound(k, w, base, true);
+	scr_work_found(w, SCR_CHANGED, false);
+	return record(k, w);
+}
+
+static int process_content(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base)
+{
+	enum scr_relation rel;
+
+	if (!base || w->record_all || (base->flags & SCR_EXTENT_UNRECORDED)) {
+		if (k->content.present < k->content.cut.length)
+			return scr_work_read_error(w, -ESTALE);
+		w->any_new = true;
+		return w->verify ? 0 : record(k, w);
+	}
+	rel = scr_judge(&w->p->policy, &base->stamp, &w->base, &w->st,
+			w->e.flags & SCR_PLAN_MOVED);
+	if (rel == SCR_REL_MTIME && !w->verify && !(w->e.flags & SCR_PLAN_FROZEN) &&
+	    !w->differs_in_size)
+		return compare_changed(k, w, base);
+	return compare_strictly(k, w, base, rel);
+}
+
+/* A run of holes, recorded or found equal to a recorded one: no content to read. */
+static int process_run(struct scr_worker *k, struct scr_work *w, const struct scr_cut *cut,
+		       uint64_t run, const struct scr_extent *base)
+{
+	uint64_t size = w->record_all || !w->has_base ? (uint64_t)w->st.st_size
+						       : w->base.stamp.size;
+	struct scr_cut last = scr_cut_extent(&w->p->header.settings.geometry, size,
+					     cut->index + run - 1);
+	struct scr_extent *out;
+
+	k->p->ctx->bytes_done += last.offset + last.length - cut->offset;
+	if (!scr_work_unchanged(k, w))
+		return 0;
+	if (!base)
+		w->any_new = true;
+	if (w->verify)
+		return 0;
+	out = scr_worker_result(k);
+	if (!out)
+		return -ENOMEM;
+	stamp_result(out, w);
+	if (base)
+		out->recorded_ns = base->recorded_ns;
+	out->cut = *cut;
+	out->run = run;
+	out->run_length = last.offset + last.length - cut->offset;
+	out->hole = true;
+	return 0;
+}
+
+int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct scr_cut *cut,
+		       uint64_t run, const struct scr_extent *base)
+{
+	struct scr_content_reader cr = scr_worker_content_reader(k, w, false);
+	uint32_t before = k->result_count;
+	int r;
+
+	if (w->state != SCR_WORK_OPEN)
+		return 0;
+	if (run > 1)
+		return process_run(k, w, cut, run, base);
+	r = scr_content_read(&cr, cut, &k->content);
+	if (r < 0)
+		return scr_work_read_error(w, r);
+	if (!scr_work_unchanged(k, w))
+		return 0;
+	r = process_content(k, w, base);
+	if (r == -EINTR || r == -ENOMEM)
+		return r;
+	if (r < 0)
+		r = scr_work_read_error(w, r);
+	/* What was not settled well is not journalled. */
+	if (w->state != SCR_WORK_OPEN)
+		while (k->result_count > before)
+			scr_extent_free(&k->results[--k->result_count]);
+	return r;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Phase 2, READ: threads that take files, and chunks of large files, from a source.
+ *
+ *	each thread: lock; take a chunk of the current large file, or the next file; unlock
+ *	             begin (large files: under the lock); process its extents; journal
+ *	             whoever finishes the last chunk of a file finishes the file
+ *
+ * No data is handed from one thread to another.
+ */
+#ifndef SCR_PASS_FEED_H
+#define SCR_PASS_FEED_H
+
+#include "pass/work.h"
+
+/* Extents in a chunk: 64 MiB, a tenth of a second. */
+#define SCR_CHUNK_EXTENTS 4
+
+/* Where files come from. Called under the feed's lock, but for done(). */
+struct scr_feed_ops {
+	/* The next file: 1 and *w, 0 at the end, -errno. */
+	int (*next)(void *arg, struct scr_work **w);
+	/* The next recorded extent of that file, in order, into @e (reused). 1, 0, -errno. */
+	int (*extent)(void *arg, struct scr_work *w, struct scr_extent *e);
+	/* Results of a chunk, in @k; @last: the file is finished. Frees nothing. 0 or -errno. */
+	int (*done)(void *arg, struct scr_worker *k, struct scr_work *w, bool last);
+};
+
+/*
+ * Runs @threads threads until the source is exhausted, somebody fails or the user stops.
+ * Adds the bytes read to the summary. 0, -EINTR, -errno.
+ */
+int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
+		 unsigned int threads);
+
+/* The number of computing threads that the user wants. */
+unsigned int scr_feed_threads(const struct scr_pass *p);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The words for verdicts and damage, the same in text and JSON. */
+#include <config.h>
+#include "bitscrub.h"
+
+const char *scr_verdict_name(enum scr_verdict v)
+{
+	static const char *const names[SCR_VERDICTS] = {
+		[SCR_OK] = "ok",           [SCR_NEW] = "new",
+		[SCR_CHANGED] = "changed", [SCR_TOUCHED] = "touched",
+		[SCR_MOVED] = "moved",     [SCR_REMOVED] = "removed",
+		[SCR_EXCLUDED] = "excluded", [SCR_SKIPPED] = "skipped",
+		[SCR_ROT] = "rot",         [SCR_ALTERED] = "altered",
+		[SCR_UNREADABLE] = "unreadable", [SCR_MISSING] = "missing",
+	};
+
+	return names[v];
+}
+
+const char *scr_damage_kind_name(enum scr_damage_kind k)
+{
+	static const char *const names[SCR_DAMAGE_KINDS] = {
+		[SCR_DAMAGE_ROT] = "rot",
+		[SCR_DAMAGE_ALTERED] = "altered",
+		[SCR_DAMAGE_UNREADABLE] = "unreadable",
+		[SCR_DAMAGE_MISSING] = "missing",
+		[SCR_DAMAGE_CHANGED] = "changed",
+		[SCR_DAMAGE_PARITY] = "parity",
+		[SCR_DAMAGE_MANIFEST] = "manifest",
+	};
+
+	return names[k];
+}
+
+const char *scr_version(void)
+{
+	return VERSION;
+}

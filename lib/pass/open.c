@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opening the state of a target: directory, lock, manifest, journal. */
+#include <config.h>
+#include "pass/pass.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pass/publish.h"
+
+int scr_pass_no_manifest(struct scr_pass *p)
+{
+	scr_trouble(p, NULL, 0, 0,
+		    "there is no manifest for this target; 'run' without --existing makes one");
+	return -ENOENT;
+}
+
+void scr_pass_unload(struct scr_pass *p)
+{
+	scr_journal_free(p->journal);
+	scr_mreader_free(p->old);
+	if (p->journal_fd >= 0)
+		close(p->journal_fd);
+	if (p->manifest_fd >= 0)
+		close(p->manifest_fd);
+	p->journal = NULL;
+	p->old = NULL;
+	p->journal_fd = p->manifest_fd = -1;
+}
+
+static bool is_reading(enum scr_access access)
+{
+	return access != SCR_ACCESS_WRITE;
+}
+
+static int tmpfile_in_state(void *arg)
+{
+	struct scr_pass *p = arg;
+
+	return scr_state_unnamed_file(&p->state);
+}
+
+/* The journal that a stopped pass left, if it extends this manifest. */
+static int load_journal(struct scr_pass *p, enum scr_access access)
+{
+	struct scr_why why = {""};
+	uint64_t valid;
+	int r;
+
+	if (p->state.dirfd < 0)
+		return 0;
+	p->journal_fd = scr_state_open_file(&p->state, SCR_JOURNAL_NAME, O_RDONLY,
+					    is_reading(access), &why);
+	if (p->journal_fd == -ENOENT)
+		return 0;
+	if (p->journal_fd < 0) {
+		scr_trouble(p, NULL, 0, -p->journal_fd, "cannot use the journal: %s", why.text);
+		return p->journal_fd;
+	}
+	r = scr_journal_open(p->journal_fd, p->header.generation,
+			     is_reading(access) ? scr_pass_tmpfile : tmpfile_in_state, p,
+			     &p->journal, &valid);
+	if (r < 0) {
+		scr_trouble(p, NULL, 0, -r, "cannot read the journal in %s", p->state.path);
+		return r;
+	}
+	if (scr_journal_count(p->journal) == 0) {
+		scr_journal_free(p->journal);
+		p->journal = NULL;
+	}
+	return 0;
+}
+
+/* Says what the manifest's own protection had to mend. */
+static void tell_repairs(struct scr_pass *p, enum scr_access access)
+{
+	struct scr_mreader_damage d;
+
+	scr_mreader_get_damage(p->old, &d);
+	if (d.groups_repaired == 0 || p->manifest_repaired)
+		return;
+	p->manifest_repaired = true;
+	scr_emit_damage(p, &(struct scr_damage){
+				   .kind = SCR_DAMAGE_MANIFEST,
+				   .block = SCR_NO_BLOCK,
+				   .offset = d.first_offset,
+				   .size_was = -1,
+				   .size_now = -1,
+			   });
+	if (is_reading(access))
+		p->sum.exit |= SCR_EXIT_TROUBLE;
+}
+
+static int refuse_manifest(struct scr_pass *p, const char *name, int r, const char *why)
+{
+	const char *where = p->state.path ? p->state.path : "";
+	bool previous = !strcmp(name, SCR_MANIFEST_NAME) && p->state.dirfd >= 0 &&
+			faccessat(p->state.dirfd, SCR_MANIFEST_PREVIOUS, F_OK, 0) == 0;
+
+	scr_trouble(p, NULL, 0, r == -EBADMSG || r == -EPROTONOSUPPORT ? 0 : -r,
+		    "cannot use the manifest %s%s%s: %s%s%s%s", where, *where ? "/" : "", name, why,
+		    previous ? "; 'run --from-previous' goes on from " : "",
+		    previous ? where : "", previous ? "/" SCR_MANIFEST_PREVIOUS : "");
+	return r;
+}
+
+static int load_policy(struct scr_pass *p)
+{
+	struct scr_setting_error err = {""};
+	int r;
+
+	scr_policy_free(&p->policy);
+	r = scr_policy_init(&p->policy, &p->header.settings, &p->fs, &err);
+	if (r < 0)
+		scr_trouble(p, NULL, 0, r == -EINVAL ? 0 : -r,
+			    "cannot use the settings of the manifest: %s", err.text);
+	return r;
+}
+
+int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
+{
+	const char *why = "it cannot be read";
+	int r;
+
+	r = scr_mreader_open(p->manifest_fd, scr_pass_kernels(p), &p->old, &why);
+	if (r < 0)
+		return refuse_manifest(p, name, r, why);
+	tell_repairs(p, access);
+	scr_header_free(&p->header);
+	r = scr_header_copy(&p->header, scr_mreader_header(p->old));
+	if (r < 0)
+		return r;
+	if (p->header.kind != p->kind) {
+		scr_trouble(p, NULL, 0, 0, "the manifest was made for %s, the target is %s",
+			    p->header.kind == SCR_TARGET_DIR ? "a directory" : "a single file",
+			    p->kind == SCR_TARGET_DIR ? "a directory" : "a single file");
+		return -EBADMSG;
+	}
+	r = load_policy(p);
+	return r < 0 ? r : load_journal(p, access);
+}
+
+static int lock_state(struct scr_pass *p, enum scr_access access)
+{
+	struct scr_why why = {""};
+	bool exclusive = access == SCR_ACCESS_WRITE;
+	bool wait = p->ctx->opt.wait && access != SCR_ACCESS_PEEK;
+	int r = scr_state_lock(&p->state, exclusive, wait, &p->ctx->stop, &why);
+
+	p->locked = r == 0;
+	if (r == -EWOULDBLOCK && access == SCR_ACCESS_PEEK) {
+		scr_note(p, "%s; this is what the last published manifest says", why.text);
+		return 0;
+	}
+	if (r == -EWOULDBLOCK || r == -EINTR || exclusive) {
+		if (r < 0)
+			scr_trouble(p, NULL, 0, r == -EWOULDBLOCK ? 0 : -r, "%s", why.text);
+		return r;
+	}
+	if (r < 0)
+		scr_note(p, "reading without a lock: %s", strerror(-r));
+	return 0;
+}
+
+static int open_manifest_alone(struct scr_pass *p)
+{
+	p->manifest_fd = open(p->ctx->opt.manifest, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (p->manifest_fd < 0) {
+		int r = -errno;
+
+		scr_trouble(p, NULL, 0, -r, "cannot open the manifest %s", p->ctx->opt.manifest);
+		return r;
+	}
+	return scr_pass_load(p, SCR_ACCESS_READ, p->ctx->opt.manifest);
+}
+
+static int find_place(struct scr_pass *p, struct scr_why *why)
+{
+	int r = scr_state_place(p->path, p->kind == SCR_TARGET_DIR, p->ctx->opt.state_dir,
+				p->ctx->state_root, &p->place, why);
+
+	if (r < 0)
+		scr_trouble(p, NULL, 0, -r, "%s", why->text);
+	return r;
+}
+
+static int open_manifest(struct scr_pass *p, enum scr_access access)
+{
+	const char *name = p->ctx->opt.from_previous ? SCR_MANIFEST_PREVIOUS : SCR_MANIFEST_NAME;
+	struct scr_why why = {""};
+
+	p->manifest_fd = scr_state_open_file(&p->state, name, O_RDONLY, is_reading(access), &why);
+	if (p->manifest_fd == -ENOENT) {
+		/* The directory is there and not empty, the manifest is not: lost, not new. */
+		refuse_manifest(p, name, -EBADMSG, "it is missing");
+		return -EBADMSG;
+	}
+	if (p->manifest_fd < 0) {
+		scr_trouble(p, NULL, 0, -p->manifest_fd, "%s", why.text);
+		return p->manifest_fd;
+	}
+	return scr_pass_load(p, access, name);
+}
+
+int scr_pass_open_state(struct scr_pass *p, enum scr_access access)
+{
+	struct scr_why why = {""};
+	int r;
+
+	if (p->ctx->opt.manifest)
+		return open_manifest_alone(p);
+	r = find_place(p, &why);
+	if (r < 0)
+		return r;
+	r = scr_state_open(&p->place, is_reading(access), &p->state, &why);
+	if (r == -ENOENT)
+		return r;
+	if (r < 0) {
+		scr_trouble(p, NULL, 0, r == -EPERM || r == -ENOTUNIQ ? 0 : -r, "%s", why.text);
+		return r == -EINVAL ? -EIO : r;
+	}
+	r = lock_state(p, access);
+	if (r == 0 && access == SCR_ACCESS_WRITE) {
+		r = scr_state_recover(&p->state, &why);
+		if (r < 0)
+			scr_trouble(p, NULL, 0, -r, "%s", why.text);
+	}
+	return r < 0 ? r : open_manifest(p, access);
+}
+
+/* The settings of the options, for a new manifest. */
+static int apply_options(struct scr_pass *p)
+{
+	const char *const *s = p->ctx->opt.settings;
+	struct scr_setting_error err = {""};
+	int r = 0;
+
+	scr_settings_default(&p->header.settings);
+	for (; r == 0 && s && *s; s++)
+		r = scr_settings_apply(&p->header.settings, *s, false, &err);
+	if (r == 0 && p->ctx->opt.cross_mounts)
+		r = scr_settings_apply(&p->header.settings, "cross-mounts=yes", false, &err);
+	if (r < 0)
+		scr_trouble(p, NULL, 0, r == -EINVAL ? 0 : -r, "%s", err.text);
+	return r;
+}
+
+static int new_header(struct scr_pass *p)
+{
+	int r = apply_options(p);
+
+	if (r < 0)
+		return r;
+	p->header.version = SCR_FORMAT_VERSION;
+	p->header.created_ns = p->start_wall_ns;
+	p->header.kind = p->kind;
+	p->header.target = strdup(p->path);
+	if (!p->header.target)
+		return -ENOMEM;
+	r = scr_pass_identity(p, &p->fs);
+	return r < 0 ? r : load_policy(p);
+}
+
+int scr_pass_create_state(struct scr_pass *p)
+{
+	struct scr_why why = {""};
+	int r = new_header(p);
+
+	if (r < 0)
+		return r;
+	r = scr_state_create(&p->place, &p->state, &why);
+	if (r < 0) {
+		scr_trouble(p, NULL, 0, r == -EPERM ? 0 : -r, "%s", why.text);
+		return r;
+	}
+	r = lock_state(p, SCR_ACCESS_WRITE);
+	if (r < 0)
+		return r;
+	/* Another first pass may have been faster. */
+	if (faccessat(p->state.dirfd, SCR_MANIFEST_NAME, F_OK, 0) == 0)
+		return open_manifest(p, SCR_ACCESS_WRITE);
+	return scr_publish_empty(p);
+}

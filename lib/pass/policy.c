@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings of a manifest: one table of keys, from which parsing, listing and use follow. */
+#include <config.h>
+#include "pass/policy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/compiler.h"
+
+#define STALE_AFTER_DAYS 30
+
+enum key_kind { KEY_GEOMETRY, KEY_ONE, KEY_LIST };
+
+struct key {
+	const char *name;
+	enum key_kind kind;
+	int (*check)(const char *value, struct scr_setting_error *err);
+};
+
+static int fail(struct scr_setting_error *err, const char *fmt, ...) SCR_PRINTF(2, 3);
+
+static int fail(struct scr_setting_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* A decimal number with an optional binary suffix. */
+static int parse_number(const char *s, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+	uint64_t v;
+
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno)
+		return -EINVAL;
+	if (*end) {
+		unit = strchr(units, *end);
+		if (!unit || end[1])
+			return -EINVAL;
+		for (const char *u = units; u <= unit; u++) {
+			if (v > UINT64_MAX >> 10)
+				return -EINVAL;
+			v <<= 10;
+		}
+	}
+	*out = v;
+	return 0;
+}
+
+static int check_use_ignore(const char *v, struct scr_setting_error *err)
+{
+	if (!strcmp(v, "use") || !strcmp(v, "ignore"))
+		return 0;
+	return fail(err, "'%s' is neither 'use' nor 'ignore'", v);
+}
+
+static int check_yes_no(const char *v, struct scr_setting_error *err)
+{
+	if (!strcmp(v, "yes") || !strcmp(v, "no"))
+		return 0;
+	return fail(err, "'%s' is neither 'yes' nor 'no'", v);
+}
+
+static int check_small_number(const char *v, struct scr_setting_error *err)
+{
+	uint64_t n;
+
+	if (parse_number(v, &n) == 0 && n <= 1000000)
+		return 0;
+	return fail(err, "'%s' is not a whole number from 0 to 1000000", v);
+}
+
+static int check_glob(const char *v, struct scr_setting_error *err)
+{
+	struct scr_filter *f = scr_filter_new();
+	const char *why = "out of memory";
+	int r = f ? scr_filter_add(f, v, &why) : -ENOMEM;
+
+	scr_filter_free(f);
+	return r == -EINVAL ? fail(err, "pattern '%s': %s", v, why) : r;
+}
+
+static int check_directory(const char *v, struct scr_setting_error *err)
+{
+	if (v[0] == '/')
+		return 0;
+	return fail(err, "'%s' is not an absolute path of a directory", v);
+}
+
+/* In the order in which they are shown. */
+static const struct key keys[] = {
+	{"block-size", KEY_GEOMETRY, NULL},
+	{"parity", KEY_GEOMETRY, NULL},
+	{"parity-unit", KEY_GEOMETRY, NULL},
+	{"exclude", KEY_LIST, check_glob},
+	{"frozen", KEY_LIST, check_glob},
+	{"ctime", KEY_ONE, check_use_ignore},
+	{"inode", KEY_ONE, check_use_ignore},
+	{"mtime-window", KEY_ONE, check_small_number},
+	{"stale-after", KEY_ONE, check_small_number},
+	{"cross-mounts", KEY_ONE, check_yes_no},
+	{"copy", KEY_LIST, check_directory},
+};
+
+void scr_settings_default(struct scr_settings *s)
+{
+	*s = (struct scr_settings){
+		.geometry = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT, SCR_PARITY_UNIT_DEFAULT},
+	};
+}
+
+void scr_settings_free(struct scr_settings *s)
+{
+	for (char **p = s->pairs; p && *p; p++)
+		free(*p);
+	free(s->pairs);
+	s->pairs = NULL;
+}
+
+static bool pair_has_key(const char *pair, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(pair, name, n) && pair[n] == '=';
+}
+
+static void remove_pairs(struct scr_settings *s, const char *name)
+{
+	char **to = s->pairs;
+
+	for (char **from = s->pairs; from && *from; from++) {
+		if (pair_has_key(*from, name))
+			free(*from);
+		else
+			*to++ = *from;
+	}
+	if (to)
+		*to = NULL;
+}
+
+static int add_pair(struct scr_settings *s, const char *name, const char *value)
+{
+	size_t n = 0;
+	char **pairs;
+	char *pair;
+
+	while (s->pairs && s->pairs[n])
+		n++;
+	pairs = realloc(s->pairs, (n + 2) * sizeof(*pairs));
+	if (!pairs)
+		return -ENOMEM;
+	s->pairs = pairs;
+	pairs[n] = NULL;
+	if (asprintf(&pair, "%s=%s", name, value) < 0)
+		return -ENOMEM;
+	pairs[n] = pair;
+	pairs[n + 1] = NULL;
+	return 0;
+}
+
+static bool is_power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static int apply_parity(struct scr_settings *s, const char *value, bool fixed,
+			struct scr_setting_error *err)
+{
+	bool on = strcmp(value, "off") != 0;
+	uint64_t n = s->geometry.columns;
+
+	if (on && !strcmp(value, "on"))
+		value = NULL;
+	if (on && value && (parse_number(value, &n) < 0 || n < 2 || n > 256))
+		return fail(err, "'%s' is neither 'off' nor a number of columns from 2 to 256", value);
+	if (fixed && on && n != s->geometry.columns)
+		return fail(err, "files are recorded in %u columns; that can't be changed any more",
+			    s->geometry.columns);
+	if (fixed && !on && s->parity)
+		return fail(err, "parity can be switched on, not off, once files are recorded");
+	s->geometry.columns = (uint32_t)n;
+	s->parity = on;
+	return 0;
+}
+
+static int apply_geometry(struct scr_settings *s, const char *key, const char *value, bool fixed,
+			  struct scr_setting_error *err)
+{
+	bool block = !strcmp(key, "block-size");
+	uint32_t *to = block ? &s->geometry.block_size : &s->geometry.parity_unit;
+	uint64_t low = block ? SCR_BLOCK_SIZE_MIN : 64;
+	uint64_t high = block ? SCR_BLOCK_SIZE_MAX : 4096;
+	uint64_t v;
+
+	if (!strcmp(key, "parity"))
+		return apply_parity(s, value, fixed, err);
+	if (parse_number(value, &v) < 0 || !is_power_of_two(v) || v < low || v > high)
+		return fail(err, "'%s' is not a power of two from %" PRIu64 " to %" PRIu64, value,
+			    low, high);
+	if (fixed && v != *to)
+		return fail(err, "files are recorded with %s=%u; that can't be changed any more",
+			    key, *to);
+	*to = (uint32_t)v;
+	return 0;
+}
+
+static const struct key *find_key(const char *name, size_t len)
+{
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(keys); i++)
+		if (strlen(keys[i].name) == len && !memcmp(keys[i].name, name, len))
+			return &keys[i];
+	return NULL;
+}
+
+int scr_settings_apply(struct scr_settings *s, const char *pair, bool has_records,
+		       struct scr_setting_error *err)
+{
+	const char *eq = strchr(pair, '=');
+	bool append = eq && eq > pair && eq[-1] == '+';
+	const struct key *k;
+	int r;
+
+	if (!eq)
+		return fail(err, "'%s' is not KEY=VALUE", pair);
+	k = find_key(pair, (size_t)(eq - pair) - append);
+	if (!k)
+		return fail(err, "there is no setting '%.*s'; see 'config' without settings for all",
+			    (int)(eq - pair), pair);
+	if (append && k->kind != KEY_LIST)
+		return fail(err, "%s takes one value; write %s=VALUE", k->name, k->name);
+	if (k->kind == KEY_GEOMETRY)
+		return apply_geometry(s, k->name, eq + 1, has_records, err);
+	if (!eq[1]) {
+		remove_pairs(s, k->name);
+		return 0;
+	}
+	r = k->check(eq + 1, err);
+	if (r < 0)
+		return r;
+	if (k->kind == KEY_ONE)
+		remove_pairs(s, k->name);
+	return add_pair(s, k->name, eq + 1);
+}
+
+/* The value of a key that has one, or NULL. */
+static const char *value_of(const struct scr_settings *s, const char *name)
+{
+	for (char **p = s->pairs; p && *p; p++)
+		if (pair_has_key(*p, name))
+			return *p + strlen(name) + 1;
+	return NULL;
+}
+
+static const char *default_of(const char *name, const struct scr_fs_info *fs)
+{
+	if (!strcmp(name, "ctime") || !strcmp(name, "inode"))
+		return fs->times_weak ? "ignore" : "use";
+	if (!strcmp(name, "mtime-window"))
+		return "0";
+	if (!strcmp(name, "stale-after"))
+		return "30";
+	return "no";
+}
+
+static void each_of_key(const struct scr_settings *s, const struct key *k,
+			const struct scr_fs_info *fs,
+			void (*fn)(void *arg, const char *key, const char *value), void *arg)
+{
+	bool any = false;
+
+	for (char **p = s->pairs; p && *p; p++) {
+		if (pair_has_key(*p, k->name)) {
+			fn(arg, k->name, *p + strlen(k->name) + 1);
+			any = true;
+		}
+	}
+	if (!any)
+		fn(arg, k->name, k->kind == KEY_LIST ? "" : default_of(k->name, fs));
+}
+
+void scr_settings_each(const struct scr_settings *s, const struct scr_fs_info *fs,
+		       void (*fn)(void *arg, const char *key, const char *value), void *arg)
+{
+	char number[3][16];
+
+	snprintf(number[0], sizeof(number[0]), "%u", s->geometry.block_size);
+	snprintf(number[1], sizeof(number[1]), s->parity ? "%u" : "off", s->geometry.columns);
+	snprintf(number[2], sizeof(number[2]), "%u", s->geometry.parity_unit);
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(keys); i++) {
+		if (keys[i].kind == KEY_GEOMETRY)
+			fn(arg, keys[i].name, number[i]);
+		else
+			each_of_key(s, &keys[i], fs, fn, arg);
+	}
+}
+
+static int fill_filter(struct scr_filter **f, const struct scr_settings *s, const char *name,
+		       struct scr_setting_error *err)
+{
+	*f = scr_filter_new();
+	if (!*f)
+		return -ENOMEM;
+	for (char **p = s->pairs; p && *p; p++) {
+		const char *why = "";
+		int r;
+
+		if (!pair_has_key(*p, name))
+			continue;
+		r = scr_filter_add(*f, *p + strlen(name) + 1, &why);
+		if (r == -EINVAL)
+			fail(err, "setting %s: %s", *p, why);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool flag_of(const struct scr_settings *s, const char *name, const char *yes,
+		    const struct scr_fs_info *fs)
+{
+	const char *v = value_of(s, name);
+
+	return !strcmp(v ? v : default_of(name, fs), yes);
+}
+
+static int64_t number_of(const struct scr_settings *s, const char *name,
+			 const struct scr_fs_info *fs)
+{
+	const char *v = value_of(s, name);
+	uint64_t n = 0;
+
+	if (parse_number(v ? v : default_of(name, fs), &n) < 0 || n > 1000000)
+		return STALE_AFTER_DAYS;
+	return (int64_t)n;
+}
+
+int scr_policy_init(struct scr_policy *p, const struct scr_settings *s,
+		    const struct scr_fs_info *fs, struct scr_setting_error *err)
+{
+	int r;
+
+	*p = (struct scr_policy){
+		.use_ctime = flag_of(s, "ctime", "use", fs),
+		.use_inode = flag_of(s, "inode", "use", fs),
+		.cross_mounts = flag_of(s, "cross-mounts", "yes", fs),
+		.mtime_window_ns = number_of(s, "mtime-window", fs) * SCR_NS_PER_S,
+		.stale_after_ns = number_of(s, "stale-after", fs) * 86400 * SCR_NS_PER_S,
+	};
+	r = fill_filter(&p->exclude, s, "exclude", err);
+	if (r == 0)
+		r = fill_filter(&p->frozen, s, "frozen", err);
+	if (r < 0)
+		scr_policy_free(p);
+	return r;
+}
+
+void scr_policy_free(struct scr_policy *p)
+{
+	scr_filter_free(p->exclude);
+	scr_filter_free(p->frozen);
+	p->exclude = p->frozen = NULL;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Phase 1, PLAN: moves and inodes of several links, once walk and manifest are known; guards. */
+#include <config.h>
+#include "pass/planner_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Turns a new file into a check against the record of a path that vanished. */
+static int try_moved(struct planner *pl, const struct scr_map *index, struct scr_plan_entry *e,
+		     uint64_t pos)
+{
+	uint64_t *at = scr_map_get(index, e->fs, e->ino);
+	struct scr_plan_entry from;
+	struct vanished *v;
+	int r;
+
+	if (!at)
+		return 0;
+	v = &pl->vanished[*at];
+	if (v->moved || v->size != e->size || v->mtime_ns != e->mtime_ns)
+		return 0;
+	v->moved = true;
+	pl->out->gone--;
+	r = scr_plan_get(pl->out->plan, v->pos, &from, NULL);
+	if (r < 0)
+		return r;
+	from.action = SCR_PLAN_MOVED_AWAY;
+	r = scr_plan_patch(pl->out->plan, v->pos, &from);
+	if (r < 0)
+		return r;
+	e->action = SCR_PLAN_CHECK;
+	e->flags |= SCR_PLAN_MOVED | (from.flags & SCR_PLAN_DAMAGED);
+	e->source = v->source;
+	e->owner = v->pos;
+	return scr_plan_patch(pl->out->plan, pos, e);
+}
+
+/* A path without a record of its own, of an inode that is recorded under another path. */
+static int try_known_inode(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
+{
+	uint64_t *offset = scr_map_get(&pl->old_links, e->fs, e->ino);
+	struct scr_file_record f;
+	struct scr_link_record l;
+	uint64_t at;
+	int r;
+
+	if (!offset)
+		return 0;
+	r = scr_mreader_seek(pl->p->old, *offset);
+	if (r == 0)
+		r = scr_mreader_next(pl->p->old, &f, &l, &at);
+	if (r < 0)
+		return r;
+	if (r != SCR_RECORD_FILE || f.stamp.size != e->size || f.stamp.mtime_ns != e->mtime_ns)
+		return 0;
+	e->action = SCR_PLAN_CHECK;
+	e->source = *offset;
+	return scr_plan_patch(pl->out->plan, pos, e);
+}
+
+/* The plan entry that owns inode (@fs, @ino), if it comes before @pos. */
+static bool owner_before(struct planner *pl, uint32_t fs, uint64_t ino, uint64_t pos,
+			 uint64_t *owner)
+{
+	for (uint32_t i = 0; i < pl->dev_count; i++) {
+		uint64_t *at;
+
+		if (pl->devs[i].fs != fs)
+			continue;
+		at = scr_map_get(&pl->new_links, pl->devs[i].dev, ino);
+		if (at && *at < pos) {
+			*owner = *at;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A LINK record that could not be looked at stays one where its owner does; else it takes over. */
+static int settle_kept_link(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
+{
+	uint64_t owner;
+
+	if (!owner_before(pl, e->fs, e->ino, pos, &owner))
+		return 0;
+	e->action = SCR_PLAN_LINK;
+	e->owner = owner;
+	return scr_plan_patch(pl->out->plan, pos, e);
+}
+
+static int settle_entry(struct planner *pl, const struct scr_map *index, struct scr_plan_entry *e,
+			uint64_t pos)
+{
+	if (e->action == SCR_PLAN_KEEP && (e->flags & SCR_PLAN_WAS_LINK))
+		return settle_kept_link(pl, e, pos);
+	if (e->action != SCR_PLAN_RECORD || !pl->p->policy.use_inode)
+		return 0;
+	if (e->nlink > 1 && pl->p->old) {
+		int r = try_known_inode(pl, e, pos);
+
+		if (r < 0 || e->action != SCR_PLAN_RECORD)
+			return r;
+	}
+	return try_moved(pl, index, e, pos);
+}
+
+static int index_vanished(struct planner *pl, struct scr_map *index)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < pl->vanished_count; i++)
+		r = scr_map_put(index, pl->vanished[i].fs, pl->vanished[i].ino, i);
+	return r;
+}
+
+int scr_planner_settle(struct planner *pl)
+{
+	struct scr_plan_cursor c;
+	struct scr_plan_entry e;
+	struct scr_buf path = {0};
+	struct scr_map index = {0};
+	uint64_t pos;
+	int r;
+
+	if (pl->vanished_count == 0 && !pl->any_links)
+		return 0;
+	r = index_vanished(pl, &index);
+	scr_plan_cursor_init(&c, pl->out->plan);
+	while (r == 0 && (r = scr_plan_next(&c, &e, &path, &pos)) == 1)
+		r = settle_entry(pl, &index, &e, pos);
+	scr_plan_cursor_free(&c);
+	scr_buf_free(&path);
+	scr_map_free(&index);
+	return r;
+}
+
+/* ---- guards ------------------------------------------------------------------------------ */
+
+static int refuse(struct scr_pass *p, const char *why, const char *option)
+{
+	scr_trouble(p, NULL, 0, 0, "%s: nothing was read or changed; if this is right, use %s", why,
+		    option);
+	return -ECANCELED;
+}
+
+int scr_plan_guards(struct scr_pass *p, const struct scr_planned *planned)
+{
+	uint64_t recorded = planned->recorded, gone = planned->gone, empty = planned->emptied;
+	char why[256];
+
+	if (p->ctx->opt.allow_missing || recorded == 0)
+		return 0;
+	if (gone == recorded || (recorded >= 100 && gone * 10 > recorded * 4)) {
+		snprintf(why, sizeof(why), "%s%" PRIu64 " of %" PRIu64 " recorded files %s gone",
+			 gone == recorded && gone > 1 ? "all " : "", gone, recorded,
+			 gone == 1 ? "is" : "are");
+		return refuse(p, why, "--allow-missing");
+	}
+	if (empty > 10 && empty * 100 > recorded) {
+		snprintf(why, sizeof(why), "%" PRIu64 " recorded files are newly empty", empty);
+		return refuse(p, why, "--allow-missing");
+	}
+	return 0;
+}
+
+static void describe(char *out, size_t size, const char *type, const char *uuid, uint64_t fsid)
+{
+	if (*uuid)
+		snprintf(out, size, "%s %s", type, uuid);
+	else
+		snprintf(out, size, "%s, id %016" PRIx64, type, fsid);
+}
+
+/* Makes identity 0, the root's, that of the present file system. */
+static int replace_identity(struct scr_pass *p)
+{
+	struct scr_identity *id = &p->header.identities[0];
+	char *type = strdup(p->fs.type), *uuid = strdup(p->fs.uuid), *subvol = strdup(p->fs.subvol);
+
+	if (!type || !uuid || !subvol) {
+		free(type);
+		free(uuid);
+		free(subvol);
+		return -ENOMEM;
+	}
+	free(id->type);
+	free(id->uuid);
+	free(id->subvol);
+	*id = (struct scr_identity){type, uuid, subvol, p->fs.fsid};
+	/* Times and inodes of another file system prove nothing about this one's. */
+	p->policy.use_ctime = p->policy.use_inode = false;
+	return 0;
+}
+
+int scr_plan_guard_identity(struct scr_pass *p)
+{
+	const struct scr_header *h = &p->header;
+	char was[160], is[160], why[512];
+
+	for (uint32_t i = 0; i < h->identity_count; i++) {
+		const struct scr_identity *id = &h->identities[i];
+
+		if (scr_fs_same(id->type, id->uuid, id->subvol, id->fsid, &p->fs))
+			return 0;
+	}
+	if (h->identity_count == 0 || !p->old || scr_mreader_trailer(p->old)->files == 0)
+		return 0;
+	if (p->ctx->opt.allow_moved)
+		return replace_identity(p);
+	describe(was, sizeof(was), h->identities[0].type, h->identities[0].uuid,
+		 h->identities[0].fsid);
+	describe(is, sizeof(is), p->fs.type, p->fs.uuid, p->fs.fsid);
+	snprintf(why, sizeof(why),
+		 "the target is on another file system (%s) than recorded (%s): is the right disk mounted?",
+		 is, was);
+	return refuse(p, why, "--allow-moved");
+}

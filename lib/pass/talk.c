@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The event stream: one event at a time, counted as it is told. */
+#include <config.h>
+#include "pass/pass.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scr_name scr_pass_name(const struct scr_pass *p, const char *path, size_t len)
+{
+	if (!path)
+		return (struct scr_name){NULL, 0};
+	if (p->leaf && len == 1 && path[0] == '.')
+		return (struct scr_name){p->leaf, strlen(p->leaf)};
+	return (struct scr_name){path, len};
+}
+
+/* The caller holds ctx->lock. */
+static void deliver(struct scr_pass *p, struct scr_event *ev)
+{
+	ev->target = p->target;
+	if (p->ctx->sink)
+		p->ctx->sink(p->ctx->sink_arg, ev);
+}
+
+void scr_emit_damage(struct scr_pass *p, const struct scr_damage *d)
+{
+	struct scr_damage named = *d;
+	struct scr_event ev = {.type = SCR_EV_DAMAGE, .u.damage = &named};
+
+	named.name = scr_pass_name(p, d->name.path, d->name.len);
+	p->ctx->damaged++;
+	pthread_mutex_lock(&p->ctx->lock);
+	deliver(p, &ev);
+	pthread_mutex_unlock(&p->ctx->lock);
+}
+
+void scr_emit_file(struct scr_pass *p, const struct scr_file_event *f)
+{
+	struct scr_file_event named = *f;
+	struct scr_event ev = {.type = SCR_EV_FILE, .u.file = &named};
+
+	named.name = scr_pass_name(p, f->name.path, f->name.len);
+	pthread_mutex_lock(&p->ctx->lock);
+	p->sum.verdicts[f->verdict]++;
+	if (p->ctx->opt.verbose_files || f->bit_flip)
+		deliver(p, &ev);
+	pthread_mutex_unlock(&p->ctx->lock);
+}
+
+static void vtrouble(struct scr_pass *p, const char *path, size_t len, int err, bool warning,
+		     const char *fmt, va_list ap)
+{
+	char message[8192];
+	struct scr_trouble t = {scr_pass_name(p, path, len), err, message, warning};
+	struct scr_event ev = {.type = SCR_EV_TROUBLE, .u.trouble = &t};
+
+	vsnprintf(message, sizeof(message), fmt, ap);
+	pthread_mutex_lock(&p->ctx->lock);
+	p->sum.trouble += !warning;
+	deliver(p, &ev);
+	pthread_mutex_unlock(&p->ctx->lock);
+}
+
+void scr_trouble(struct scr_pass *p, const char *path, size_t len, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vtrouble(p, path, len, err, false, fmt, ap);
+	va_end(ap);
+}
+
+void scr_warn(struct scr_pass *p, const char *path, size_t len, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vtrouble(p, path, len, 0, true, fmt, ap);
+	va_end(ap);
+}
+
+void scr_note(struct scr_pass *p, const char *fmt, ...)
+{
+	char message[8192];
+	struct scr_event ev = {.type = SCR_EV_NOTE, .u.note = message};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&p->ctx->lock);
+	deliver(p, &ev);
+	pthread_mutex_unlock(&p->ctx->lock);
+}

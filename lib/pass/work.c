@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A file's beginning and end: open, decide about known damage, judge. */
+#include <config.h>
+#include "pass/work.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "walk/resolve.h"
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static bool is_vanished(int err)
+{
+	return err == ENOENT || err == ENOTDIR || err == ELOOP || err == EINVAL || err == EXDEV;
+}
+
+static void tell_file_damage(struct scr_work *w, enum scr_damage_kind kind, int err)
+{
+	int64_t since = w->has_base ? w->base.damage.first_ns : 0;
+	bool sized = w->differs_in_size;
+
+	scr_emit_damage(w->p, &(struct scr_damage){
+				      .name = {(char *)w->path.data, w->path.len},
+				      .kind = kind,
+				      .block = SCR_NO_BLOCK,
+				      .length = w->has_base ? w->base.stamp.size : 0,
+				      .size_was = sized ? (int64_t)w->base.stamp.size : -1,
+				      .size_now = sized ? (int64_t)w->st.st_size : -1,
+				      .since = since,
+				      .known = since != 0,
+				      .carried = w->file_damage.flags & SCR_DAMAGE_CARRIED,
+				      .err = err,
+			      });
+}
+
+static void set_file_damage(struct scr_work *w, uint8_t kind, uint64_t size)
+{
+	bool known = w->has_base && w->base.damage.kind;
+
+	w->file_damage = (struct scr_damage_record){
+		.block = SCR_NO_BLOCK32,
+		.kind = kind,
+		.size_seen = size,
+		.first_ns = known ? w->base.damage.first_ns : w->began_ns,
+		.last_ns = w->began_ns,
+	};
+}
+
+static void cannot_open(struct scr_work *w, int err)
+{
+	const char *path = (char *)w->path.data;
+
+	if (is_vanished(err) && w->verify) {
+		tell_file_damage(w, SCR_DAMAGE_MISSING, 0);
+		scr_work_found(w, SCR_MISSING, true);
+		w->state = SCR_WORK_SETTLED;
+	} else if (is_vanished(err)) {
+		w->state = SCR_WORK_CHANGED;
+	} else if (scr_errno_is_medium(err)) {
+		set_file_damage(w, SCR_REC_UNREADABLE, 0);
+		tell_file_damage(w, SCR_DAMAGE_UNREADABLE, err);
+		scr_work_found(w, SCR_UNREADABLE, true);
+		w->state = SCR_WORK_SETTLED;
+	} else {
+		scr_trouble(w->p, path, w->path.len, err, "cannot open the file");
+		w->state = SCR_WORK_FAILED;
+	}
+}
+
+static int open_file(struct scr_work *w)
+{
+	bool leaf = w->p->leaf && w->path.len == 1;
+	const char *name = leaf ? w->p->leaf : (char *)w->path.data;
+	size_t len = leaf ? strlen(name) : w->path.len;
+	int fd = scr_open_beneath(w->p->rootfd, name, len, !w->p->policy.cross_mounts, &w->st);
+
+	if (fd < 0)
+		return fd;
+	w->fd = fd;
+	return 0;
+}
+
+/* ---- known damage under an edit ---------------------------------------------------------- */
+
+/* Whether block @d->block of the open file still shows the bad content of @d. 1, 0, -errno. */
+static int shows_bad_content(struct scr_worker *k, struct scr_work *w, const struct scr_extent *e,
+			     const struct scr_damage_record *d)
+{
+	struct scr_bad_range bad[1];
+	unsigned int nbad = 0;
+	const uint8_t *data;
+	uint64_t at = e->cut.offset + (uint64_t)d->block * e->cut.block;
+	uint32_t len = d->kind == SCR_REC_UNREADABLE ? scr_block_length(&e->cut, d->block)
+						     : d->seen_length;
+	ssize_t n = scr_reader_read(k->reader, at, len, &data, bad, 1, &nbad);
+
+	if (n < 0)
+		return (int)n;
+	if (nbad > 0 || d->kind == SCR_REC_UNREADABLE)
+		return nbad > 0;
+	if ((size_t)n < len || len == 0)
+		return 0;
+	return scr_check_equal(scr_check_bytes(k->kernels, data, len), d->seen);
+}
+
+/* Keeps extent @e with its damage marked as carried along by an edit. */
+static int carry(struct scr_worker *k, struct scr_work *w, const struct scr_extent *e)
+{
+	struct scr_extent *out = scr_worker_result(k);
+	int r = out ? scr_extent_copy(out, e) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < out->damage_count; i++) {
+		out->damage[i].flags |= SCR_DAMAGE_CARRIED;
+		out->damage[i].last_ns = w->began_ns;
+	}
+	scr_tell_damage(w, e, out->damage, out->damage_count);
+	return 0;
+}
+
+/* A size that was damage and is still the same under new times. */
+static bool size_still_bad(const struct scr_work *w)
+{
+	uint8_t kind = w->base.damage.kind;
+
+	return (kind == SCR_REC_ROT || kind == SCR_REC_ALTERED) &&
+	       w->base.damage.size_seen == (uint64_t)w->st.st_size &&
+	       w->base.stamp.size != (uint64_t)w->st.st_size;
+}
+
+static int any_bad_content(struct scr_worker *k, struct scr_work *w)
+{
+	for (uint32_t i = 0; i < w->damaged_count; i++) {
+		const struct scr_extent *e = &w->damaged[i];
+
+		if (scr_judge(&w->p->policy, &e->stamp, &w->base, &w->st, false) != SCR_REL_MTIME)
+			continue;
+		for (uint32_t j = 0; j < e->damage_count; j++) {
+			int r = shows_bad_content(k, w, e, &e->damage[j]);
+
+			if (r != 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/*
+ * An edit must not launder rot: if a damaged block still shows the bad content, the file was not
+ * replaced, and its record stays.
+ */
+static int decide_carried(struct scr_worker *k, struct scr_work *w)
+{
+	bool size_bad = size_still_bad(w) &&
+			scr_judge(&w->p->policy, &w->base.stamp, &w->base, &w->st, false) ==
+				SCR_REL_MTIME;
+	int r = any_bad_content(k, w);
+
+	if (r < 0)
+		return scr_work_read_error(w, r);
+	if (r == 0 && !size_bad)
+		return 0;
+	for (uint32_t i = 0; i < w->damaged_count; i++) {
+		r = carry(k, w, &w->damaged[i]);
+		if (r < 0)
+			return r;
+	}
+	if (w->base.damage.kind) {
+		w->file_damage = w->base.damage;
+		w->file_damage.flags |= SCR_DAMAGE_CARRIED;
+		w->file_damage.last_ns = w->began_ns;
+		tell_file_damage(w, SCR_DAMAGE_ALTERED, 0);
+	}
+	scr_work_found(w, SCR_ALTERED, true);
+	w->state = SCR_WORK_SETTLED;
+	return 0;
+}
+
+/* ---- size -------------------------------------------------------------------------------- */
+
+/* The recorded size is another one and no edit explains it. */
+static void size_is_damage(struct scr_work *w, enum scr_relation rel)
+{
+	enum scr_verdict v = scr_judge_difference(rel, false);
+	enum scr_damage_kind kind = v == SCR_ROT ? SCR_DAMAGE_ROT : SCR_DAMAGE_ALTERED;
+
+	if (v == SCR_CHANGED && w->verify)
+		kind = SCR_DAMAGE_CHANGED;
+	else if (v == SCR_CHANGED)
+		v = SCR_ALTERED;
+	w->differs_in_size = true;
+	set_file_damage(w, v == SCR_ROT ? SCR_REC_ROT : SCR_REC_ALTERED,
+			(uint64_t)w->st.st_size);
+	tell_file_damage(w, kind, 0);
+	scr_work_found(w, v, true);
+}
+
+static void decide_size(struct scr_work *w)
+{
+	enum scr_relation rel;
+
+	if ((uint64_t)w->st.st_size == w->base.stamp.size)
+		return;
+	rel = scr_judge(&w->p->policy, &w->base.stamp, &w->base, &w->st,
+			w->e.flags & SCR_PLAN_MOVED);
+	if (rel == SCR_REL_MTIME && !w->verify && !(w->e.flags & SCR_PLAN_FROZEN)) {
+		w->record_all = true;
+		scr_work_found(w, SCR_CHANGED, false);
+		return;
+	}
+	size_is_damage(w, rel);
+}
+
+/* ---- begin ------------------------------------------------------------------------------- */
+
+static int decide(struct scr_worker *k, struct scr_work *w)
+{
+	int r = 0;
+
+	if (!w->has_base || w->e.action == SCR_PLAN_ACCEPT) {
+		w->record_all = true;
+		return 0;
+	}
+	/* Another inode than planned has no claim on a vanished path's record. */
+	if ((w->e.flags & SCR_PLAN_MOVED) && w->st.st_ino != w->e.ino) {
+		w->state = SCR_WORK_CHANGED;
+		return 0;
+	}
+	if (!w->verify && !(w->e.flags & SCR_PLAN_FROZEN))
+		r = decide_carried(k, w);
+	if (r == 0 && w->state == SCR_WORK_OPEN)
+		decide_size(w);
+	return r;
+}
+
+int scr_work_begin(struct scr_worker *k, struct scr_work *w)
+{
+	int r;
+
+	w->began_ns = scr_clock_wall(w->p->ctx->clock);
+	scr_ctx_path(w->p->ctx, (char *)w->path.data, w->path.len);
+	r = open_file(w);
+	if (r < 0) {
+		if (r == -ENOMEM)
+			return r;
+		cannot_open(w, -r);
+		return 0;
+	}
+	scr_worker_attach(k, w);
+	r = decide(k, w);
+	scr_worker_attach(k, w); /* deciding may have settled how it is read */
+	return r;
+}
+
+/* ---- finish ------------------------------------------------------------------------------ */
+
+static struct scr_file_record from_stat(const struct scr_work *w)
+{
+	return (struct scr_file_record){
+		.stamp = scr_stamp_of(&w->st),
+		.fs = w->e.fs,
+		.mode = w->st.st_mode,
+		.uid = w->st.st_uid,
+		.gid = w->st.st_gid,
+		.nlink = (uint32_t)w->st.st_nlink,
+		.recorded_ns = w->has_base ? w->base.recorded_ns : w->began_ns,
+		.path = (char *)w->path.data,
+		.path_len = (uint32_t)w->path.len,
+	};
+}
+
+static struct scr_file_record from_base(const struct scr_work *w)
+{
+	struct scr_file_record f = w->base;
+
+	f.path = (char *)w->path.data;
+	f.path_len = (uint32_t)w->path.len;
+	return f;
+}
+
+struct scr_file_record scr_work_interim(const struct scr_work *w)
+{
+	return w->has_base && !w->record_all ? from_base(w) : from_stat(w);
+}
+
+static enum scr_verdict final_verdict(const struct scr_work *w)
+{
+	enum scr_verdict v = w->worst;
+
+	if (w->e.flags & SCR_PLAN_MOVED)
+		v = scr_verdict_worst(v, SCR_MOVED);
+	if (w->any_touched)
+		v = scr_verdict_worst(v, SCR_TOUCHED);
+	if (w->any_new || !w->has_base)
+		v = scr_verdict_worst(v, w->has_base && w->record_all ? SCR_CHANGED : SCR_NEW);
+	return v;
+}
+
+/* The file's times or metadata moved while its content stayed: an empty file shows no extent. */
+static bool metadata_moved(const struct scr_work *w)
+{
+	struct scr_stamp now = scr_stamp_of(&w->st);
+
+	return w->fd >= 0 && w->has_base && !scr_stamp_equal(&now, &w->base.stamp);
+}
+
+/* Skipped files are silent, but not for ever. */
+static bool skip(struct scr_work *w, struct scr_file_record *f)
+{
+	int64_t now = scr_clock_wall(w->p->ctx->clock);
+	const char *path = (char *)w->path.data;
+
+	scr_emit_file(w->p, &(struct scr_file_event){.name = {path, w->path.len},
+						     .verdict = SCR_SKIPPED});
+	if (!w->has_base || w->verify)
+		return false;
+	*f = from_base(w);
+	if (!f->skipped_since_ns)
+		f->skipped_since_ns = now;
+	if (now - f->skipped_since_ns > w->p->policy.stale_after_ns)
+		scr_trouble(w->p, path, w->path.len, 0,
+			    "no pass could check the file for %lld days",
+			    (long long)((now - f->skipped_since_ns) / SCR_NS_PER_S / 86400));
+	return true;
+}
+
+bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
+{
+	struct scr_file_event ev = {.name = {(char *)w->path.data, w->path.len}};
+
+	if (w->state == SCR_WORK_CHANGED || w->state == SCR_WORK_FAILED)
+		return skip(w, f);
+	if (metadata_moved(w) && w->worst == SCR_OK && !w->record_all)
+		w->any_touched = true;
+	ev.verdict = final_verdict(w);
+	if (w->e.action == SCR_PLAN_ACCEPT && !w->damage_left)
+		ev.verdict = SCR_CHANGED;
+	if (w->damage_left && !w->verify) {
+		pthread_mutex_lock(&w->p->ctx->lock);
+		w->p->sum.files_damaged++;
+		pthread_mutex_unlock(&w->p->ctx->lock);
+	}
+	scr_emit_file(w->p, &ev);
+	/* Damage keeps the old record; a new file has none yet. */
+	*f = w->damage_left && w->has_base && !w->record_all ? from_base(w) : from_stat(w);
+	if (w->fd < 0 && !w->has_base)
+		return false; /* it could never be opened: there is nothing to record */
+	f->damage = w->file_damage;
+	f->skipped_since_ns = 0;
+	return !w->verify;
+}

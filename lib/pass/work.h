@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One file being read: opened once, its extents handed to workers in chunks, judged at the end.
+ *
+ *	scr_work_begin()                 open, stat, decide how extents are treated
+ *	scr_extent_process() for each    read, compare or record, one result to journal
+ *	scr_work_finish()                by whoever finished the last chunk: verdict, FILE record
+ */
+#ifndef SCR_PASS_WORK_H
+#define SCR_PASS_WORK_H
+
+#include "pass/content.h"
+#include "pass/judge.h"
+#include "pass/pass.h"
+#include "pass/plan.h"
+
+enum scr_work_state {
+	SCR_WORK_OPEN,     /* extents are to be processed */
+	SCR_WORK_SETTLED,  /* the verdict stands: nothing (more) is to be read */
+	SCR_WORK_CHANGED,  /* it changed or vanished while being read */
+	SCR_WORK_FAILED,   /* trouble, said: the record stays as it is */
+};
+
+struct scr_work {
+	struct scr_pass *p;
+	bool verify;               /* compare only; nothing is kept */
+	uint64_t pos;              /* of the plan entry; NONE: verify */
+	struct scr_plan_entry e;
+	struct scr_buf path;
+
+	bool has_base;             /* there is a FILE record to compare with */
+	struct scr_file_record base;
+	struct scr_buf base_path;
+	struct scr_extent *damaged; /* copies of the base's extents with open damage */
+	uint32_t damaged_count;
+
+	int fd;
+	struct stat st;
+	int64_t began_ns;          /* wall clock when reading began */
+	bool record_all;           /* content is taken as it is, under the present size */
+	bool differs_in_size;
+	struct scr_damage_record file_damage; /* what the FILE record will say; kind 0: none */
+
+	/* Under the feed's lock. */
+	uint64_t next_extent, extents;
+	unsigned int chunks;       /* handed out and not finished */
+
+	/* Results; what is not atomic is under lock. */
+	pthread_mutex_t lock;
+	_Atomic(enum scr_work_state) state;
+	atomic_bool any_new, any_touched;
+	enum scr_verdict worst;
+	bool damage_left;
+	uint64_t blocks_compared, blocks_differing;
+};
+
+/* A work for plan entry or recorded file; NULL if out of memory. */
+struct scr_work *scr_work_new(struct scr_pass *p, bool verify);
+void scr_work_free(struct scr_work *w);
+
+/* What a worker thread owns. */
+struct scr_worker {
+	struct scr_pass *p;
+	struct scr_reader *reader;
+	struct scr_content content, scratch;
+	const struct scr_kernels *kernels;
+	struct scr_extent *results;      /* of the chunk, to be journalled */
+	uint32_t result_count, result_cap;
+	struct scr_buf record;
+};
+
+int scr_worker_init(struct scr_worker *k, struct scr_pass *p);
+void scr_worker_free(struct scr_worker *k);
+/* A zeroed place for one more result, or NULL. */
+struct scr_extent *scr_worker_result(struct scr_worker *k);
+void scr_worker_clear(struct scr_worker *k);
+void scr_worker_attach(struct scr_worker *k, struct scr_work *w);
+/* How content of @w is read by @k. */
+struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const struct scr_work *w,
+						    bool again);
+
+/* Opens and decides; on return w->state says how it goes on. Results (carried damage) are in
+ * @k. 0, or -errno only for what must end the pass (-ENOMEM). */
+int scr_work_begin(struct scr_worker *k, struct scr_work *w);
+
+/*
+ * Processes extent @cut of the open file of @w against @base (NULL: none), or a run of @run
+ * whole-hole extents (@run > 1; @base NULL or a run of the same holes). Adds a result to @k (not for
+ * verify). Returns 0; -EINTR stopped; -errno for what must end the pass.
+ */
+int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct scr_cut *cut,
+		       uint64_t run, const struct scr_extent *base);
+
+/* Whether the file still is as it was when it was opened. Settles w->state if not. */
+bool scr_work_unchanged(struct scr_worker *k, struct scr_work *w);
+/* A negative errno of reading content: settles w->state and says it; -EINTR is passed on. */
+int scr_work_read_error(struct scr_work *w, int r);
+
+/* The verdict: counts, tells, fills *f with the FILE record to journal (false: none). */
+bool scr_work_finish(struct scr_work *w, struct scr_file_record *f);
+/* The FILE record under which extents are journalled while the file is not finished. */
+struct scr_file_record scr_work_interim(const struct scr_work *w);
+
+/* Adds @v to the file's verdict; @left: damage stays open. */
+void scr_work_found(struct scr_work *w, enum scr_verdict v, bool left);
+
+/* Tells the damage @list (sorted by block) of extent @e, joined to runs. What @e knows already is
+ * told as known. */
+void scr_tell_damage(struct scr_work *w, const struct scr_extent *e,
+		     const struct scr_damage_record *list, uint32_t count);
+
+#endif
