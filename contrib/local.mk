@@ -1,1 +1,2 @@
 # scripts
+EXTRA_DIST += contrib/gen-crc32-tables

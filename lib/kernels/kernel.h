@@ -32,7 +32,8 @@ typedef uint64_t scr_inet_fn(uint64_t sum, const uint8_t *p, size_t len);
 /* CRC-32 of @p continued from @crc, with zlib's conventions: 0 to start, no final step. */
 typedef uint32_t scr_crc32_fn(uint32_t crc, const uint8_t *p, size_t len);
 
-/* dst[i] ^= src[0][i] ^ ... ^ src[nsrc-1][i]. Sources may be equal to each other, not overlap dst. */
+/* dst[i] ^= src[0][i] ^ ... ^ src[nsrc-1][i]. Sources may be equal to each other, not overlap dst.
+ */
 typedef void scr_xor_fn(uint8_t *dst, const uint8_t *const *src, unsigned int nsrc, size_t len);
 
 struct scr_kernels;
@@ -45,9 +46,9 @@ typedef void scr_fused_fn(const struct scr_kernels *k, uint64_t *sum, uint32_t *
 			  const uint8_t *src, size_t len);
 
 struct scr_kernel {
-	const char *name;            /* as the field calls it; unique in its class */
+	const char *name; /* as the field calls it; unique in its class */
 	enum scr_kernel_class class;
-	uint64_t needs;              /* SCR_CPU_* bits that must all be there */
+	uint64_t needs; /* SCR_CPU_* bits that must all be there */
 	union {
 		scr_inet_fn *inet;
 		scr_crc32_fn *crc32;
@@ -67,6 +68,12 @@ const struct scr_kernel *const *scr_kernel_table(size_t *n);
 /* The slow, portable kernels that everything else is measured against: serial, zlib, 8regs,
  * separate. */
 const struct scr_kernels *scr_kernels_reference(void);
+
+/* "inet", "crc32", "xor", "fused": as users write and read it. */
+const char *scr_kernel_class_name(enum scr_kernel_class class);
+
+/* Where @k keeps its kernel of @class. */
+const struct scr_kernel **scr_kernels_slot(struct scr_kernels *k, enum scr_kernel_class class);
 
 /* The Internet checksum of @sum as it would stand in a packet: the 16-bit number whose big-endian
  * bytes RFC 1071 prescribes, complemented. All-zero data gives 0xffff, other multiples of 65535

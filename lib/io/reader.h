@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading the content of one file, through an ops table that tests replace.
+ *
+ *	open (walk/resolve.h gives the descriptor)
+ *	scr_reader_attach(r, fd, ...)
+ *	for each extent: scr_reader_hole(), scr_reader_read() of about 1 MiB at a time
+ *	scr_reader_detach()
+ *
+ * One reader a thread; it owns one aligned buffer.
+ */
+#ifndef SCR_IO_READER_H
+#define SCR_IO_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Every system call that touches the content of a file. Default: scr_reader_ops_system. */
+struct scr_reader_ops {
+	ssize_t (*pread)(void *arg, int fd, void *buf, size_t len, off_t offset);
+	off_t (*lseek)(void *arg, int fd, off_t offset, int whence); /* SEEK_DATA, SEEK_HOLE */
+	int (*fstat)(void *arg, int fd, struct stat *st);
+	int (*fadvise)(void *arg, int fd, off_t offset, off_t len, int advice);
+	void *arg;
+};
+
+extern const struct scr_reader_ops scr_reader_ops_system;
+
+enum scr_reader_mode {
+	SCR_READ_RECORD, /* content that is being recorded: the cache may serve it */
+	SCR_READ_CHECK,  /* content that is being checked: from the medium where possible */
+	SCR_READ_CACHED, /* checked through the cache, as the user asked */
+};
+
+/* Bytes by where they came from. */
+struct scr_reader_counts {
+	uint64_t total, medium, unknown, cache;
+};
+
+struct scr_reader;
+
+#define SCR_READER_BUFFER (1u << 20)
+
+/* A reader with a buffer of SCR_READER_BUFFER bytes aligned to 4096. 0 or -ENOMEM. */
+int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out);
+void scr_reader_free(struct scr_reader *r);
+
+/* Reads @fd (not owned) from now on. */
+void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode);
+void scr_reader_detach(struct scr_reader *r);
+
+/*
+ * The part of [offset, offset+len) that begins at @offset and is all hole, in bytes; 0 if there
+ * is data at @offset or the file system can't tell. A hole is never assumed: errors count as data.
+ */
+uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len);
+
+/* What scr_reader_read() could not read. */
+struct scr_bad_range {
+	uint64_t offset, length;
+	int err;                 /* positive errno */
+};
+
+/*
+ * Reads up to @len (at most SCR_READER_BUFFER) bytes at @offset. *data receives the buffer, valid
+ * until the next call. Interrupted and short reads are gone on with.
+ * Returns the number of bytes that exist there, less than @len only at the end of the file; bytes
+ * that could not be read for a medium error are 0 and lie in @bad (sorted, @*nbad of at most
+ * @maxbad ranges, exact to the sector; if there are more, the last range covers the rest).
+ * Another error than a medium error: -errno.
+ */
+ssize_t scr_reader_read(struct scr_reader *r, uint64_t offset, size_t len, const uint8_t **data,
+			struct scr_bad_range *bad, unsigned int maxbad, unsigned int *nbad);
+
+/* The same, certainly not from what an earlier read left in memory, as far as the system allows. */
+ssize_t scr_reader_reread(struct scr_reader *r, uint64_t offset, size_t len, const uint8_t **data,
+			  struct scr_bad_range *bad, unsigned int maxbad, unsigned int *nbad);
+
+void scr_reader_get_counts(const struct scr_reader *r, struct scr_reader_counts *out);
+
+/* Whether positive errno @err speaks of the medium: EIO, EILSEQ, EUCLEAN, EBADMSG, ENODATA,
+ * EREMOTEIO, ... All others are trouble. */
+bool scr_errno_is_medium(int err);
+
+#endif
