@@ -9,6 +9,7 @@
 #ifndef SCR_FOLD_GEOMETRY_H
 #define SCR_FOLD_GEOMETRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SCR_EXTENT_SIZE (UINT32_C(16) << 20)
@@ -17,7 +18,11 @@
 #define SCR_BLOCK_SIZE_MIN 512u
 #define SCR_BLOCK_SIZE_MAX (1u << 20)
 #define SCR_BLOCK_SIZE_DEFAULT (64u << 10)
+#define SCR_COLUMNS_MIN 2u
+#define SCR_COLUMNS_MAX 256u
 #define SCR_COLUMNS_DEFAULT 16u
+#define SCR_PARITY_UNIT_MIN 64u
+#define SCR_PARITY_UNIT_MAX 4096u
 #define SCR_PARITY_UNIT_DEFAULT 4096u
 
 /* What a manifest fixes for all of its files. */
@@ -37,12 +42,16 @@ struct scr_cut {
 	uint32_t parity_blocks; /* ceil(c / block) */
 };
 
+/* Whether all three are in range. */
+bool scr_geometry_valid(const struct scr_geometry *g);
 uint64_t scr_extent_count(uint64_t size);
 /* Extent @index of a file of @size bytes; @index < scr_extent_count(@size). */
 struct scr_cut scr_cut_extent(const struct scr_geometry *g, uint64_t size, uint64_t index);
-/* The number of blocks before extent @index in that file. */
+/* The number of blocks before extent @index in that file; @index may be the number of extents. */
 uint64_t scr_blocks_before(const struct scr_geometry *g, uint64_t size, uint64_t index);
 /* The length of block @i of the extent. */
 uint32_t scr_block_length(const struct scr_cut *cut, uint32_t i);
+/* How many extents, counted from the first, are cut alike in files of @a and of @b bytes. */
+uint64_t scr_extents_alike(uint64_t a, uint64_t b);
 
 #endif

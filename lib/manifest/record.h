@@ -120,7 +120,12 @@ struct scr_settings {
 enum scr_target_kind { SCR_TARGET_DIR = 1, SCR_TARGET_FILE = 2, SCR_TARGET_DEVICE = 3 };
 
 #define SCR_FORMAT_VERSION 1
+#define SCR_PATH_LIMIT 65535u /* bytes of a recorded path */
 
+/*
+ * As read. Unknown incompat bits never get here; who writes refuses a manifest with ro_compat bits.
+ * The writer ignores version and masks: it knows version 1 and no feature.
+ */
 struct scr_header {
 	uint32_t version, compat, ro_compat, incompat;
 	uint64_t generation;
@@ -131,6 +136,8 @@ struct scr_header {
 	char *target;            /* absolute path when published, owned */
 	struct scr_identity *identities;
 	uint32_t identity_count;
+	/* What tells a block device from others, "key=value", owned, NULL-terminated; NULL: none. */
+	char **device;
 };
 
 void scr_header_free(struct scr_header *h);

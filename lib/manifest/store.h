@@ -63,19 +63,21 @@ enum scr_record_type { SCR_RECORD_END = 0, SCR_RECORD_FILE, SCR_RECORD_LINK };
 
 /*
  * The next FILE or LINK record (what is left of the current file's extents is passed over).
- * Exactly one of @f and @l is filled, with path pointers valid until the next call on @r.
- * *offset receives the position to come back to with scr_mreader_seek().
+ * Exactly one of @f and @l is filled, with paths (followed by a NUL) that are valid until the next
+ * scr_mreader_next(), _seek() or _rewind(). *offset, unless NULL, receives the position to come back to with scr_mreader_seek().
  * Returns a scr_record_type or -errno; order of paths, counts and the CRC over all are checked when
  * the stream is read from start to end (-EBADMSG).
  */
 int scr_mreader_next(struct scr_mreader *r, struct scr_file_record *f, struct scr_link_record *l,
 		     uint64_t *offset);
 /* The next extent (or run of holes) of the current file into @e, whose arrays are reused if it was
- * filled before. Returns 1, 0 if there is none, -errno. */
+ * filled before. Returns 1, 0 if there is none, -errno (then @e can only be freed or filled). */
 int scr_mreader_extent(struct scr_mreader *r, struct scr_extent *e);
 /* Goes to the FILE or LINK record at @offset: scr_mreader_next() returns it. */
 int scr_mreader_seek(struct scr_mreader *r, uint64_t offset);
 int scr_mreader_rewind(struct scr_mreader *r); /* to the first FILE or LINK */
+/* Reads everything from start to end, with all checks, and rewinds. Returns 0 or -errno. */
+int scr_mreader_check(struct scr_mreader *r);
 
 /* ---- the journal ------------------------------------------------------------------------ */
 
@@ -87,8 +89,9 @@ struct scr_update {
 	uint32_t count;
 };
 
-/* Appends the JOURNAL record to an empty @fd. */
-int scr_journal_start(int fd, uint64_t generation, int64_t now_ns);
+/* Appends the JOURNAL record to an empty @fd: updates of files that are cut by @g, extending the
+ * manifest of @generation. */
+int scr_journal_start(int fd, uint64_t generation, const struct scr_geometry *g, int64_t now_ns);
 /* Encodes @u as one self-checking record at the end of @out, for one write(2) by the caller. */
 int scr_journal_encode(struct scr_buf *out, const struct scr_update *u);
 
