@@ -1,4 +1,6 @@
 lib_libbitscrub_a_SOURCES += \
+	lib/io/errno.c \
+	lib/io/reader.c \
 	lib/io/reader.h \
 	lib/io/rw.c \
 	lib/io/state.c \
