@@ -8,4 +8,6 @@ lib_libbitscrub_a_SOURCES += \
 	lib/base/map.c \
 	lib/base/map.h \
 	lib/base/path.c \
-	lib/base/path.h
+	lib/base/path.h \
+	lib/base/statename.c \
+	lib/base/statename.h

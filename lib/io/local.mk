@@ -1,1 +1,15 @@
-# sources of lib/io
+lib_libbitscrub_a_SOURCES += \
+	lib/io/errno.c \
+	lib/io/reader.c \
+	lib/io/reader.h \
+	lib/io/rw.c \
+	lib/io/state.c \
+	lib/io/state.h \
+	lib/io/state_acl.c \
+	lib/io/state_check.c \
+	lib/io/state_file.c \
+	lib/io/state_internal.h \
+	lib/io/state_lock.c \
+	lib/io/state_place.c \
+	lib/io/state_publish.c \
+	lib/io/state_why.c

@@ -11,11 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SCR_STATE_DIR_NAME ".bitscrub"
-#define SCR_STATE_SUFFIX ".bitscrub"
-#define SCR_MANIFEST_NAME "manifest"
-#define SCR_MANIFEST_PREVIOUS "manifest.1"
-#define SCR_JOURNAL_NAME "journal"
+#include "base/statename.h"
 
 /* What a failing call says besides its -errno: a sentence for people, naming the path. */
 struct scr_why {
@@ -93,11 +89,6 @@ int scr_state_publish(const struct scr_state *s, const char *tmp, struct scr_why
 int scr_state_recover(const struct scr_state *s, struct scr_why *why);
 int scr_state_unlink(const struct scr_state *s, const char *name); /* 0 too if it isn't there */
 int scr_state_sync(const struct scr_state *s); /* fsync of the directory */
-
-/* Whether @dirfd is a state directory that a walk must not enter: @name is .bitscrub or ends in
- * .bitscrub and its manifest has a valid header magic, or (not openable, owned by root or the
- * effective user: *note is set). */
-bool scr_state_is_foreign(int parentfd, const char *name, bool *note);
 
 /* write(2) of all of it; 0 or -errno. */
 int scr_write_all(int fd, const void *data, size_t len);

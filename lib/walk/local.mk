@@ -1,1 +1,12 @@
-# sources of lib/walk
+lib_libbitscrub_a_SOURCES += \
+	lib/walk/filter.h \
+	lib/walk/foreign.c \
+	lib/walk/level.c \
+	lib/walk/names.c \
+	lib/walk/resolve.c \
+	lib/walk/resolve.h \
+	lib/walk/resolve_internal.h \
+	lib/walk/step.c \
+	lib/walk/walk.c \
+	lib/walk/walk.h \
+	lib/walk/walk_internal.h

@@ -12,10 +12,14 @@
 enum scr_walk_type {
 	SCR_WALK_END = 0,
 	SCR_WALK_FILE,       /* a regular file */
-	SCR_WALK_ERROR,      /* path could not be listed or looked at: err */
-	SCR_WALK_UNLISTED,   /* all below path is unknown: what is recorded there is not removed;
-			      * follows its SCR_WALK_ERROR; also for mount points that are not crossed
-			      * (err = EXDEV) */
+	SCR_WALK_ERROR,      /* path could not be listed or looked at: err. ENOENT: it was listed and
+			      * is gone, or something else stands there: keep what is recorded
+			      * until a later pass, it may have been renamed to where the walk had
+			      * been already */
+	SCR_WALK_UNLISTED,   /* all below path is unknown: what is recorded there is not removed.
+			      * Follows its SCR_WALK_ERROR; without one for mount points that are
+			      * not crossed (err = EXDEV; a file too can be one). Where a listing
+			      * broke off, the names that were listed come all the same */
 	SCR_WALK_EXCLUDED,   /* path was left out by a filter (a file, or a directory with all below) */
 	SCR_WALK_NOTE,       /* a foreign state directory that can't be opened was passed over */
 };
@@ -42,7 +46,7 @@ struct scr_walk;
 
 /* Walks below @rootfd (a directory; not owned). 0 or -errno. */
 int scr_walk_new(int rootfd, const struct scr_walk_options *opt, struct scr_walk **out);
-/* The next entry. Returns 0, or -errno only if the walk itself can't go on (memory, the root). */
+/* The next entry; paths come in walk order, the root itself is ".". Returns 0, or -errno only if the walk itself can't go on (memory, the root). */
 int scr_walk_next(struct scr_walk *w, struct scr_walk_entry *e);
 void scr_walk_free(struct scr_walk *w);
 
