@@ -1,1 +1,2 @@
-# sources of lib/api
+lib_libbitscrub_a_SOURCES += \
+	lib/api/api.c

@@ -83,8 +83,12 @@ static int copy_content(const struct scr_content *c, struct scr_extent *out)
 static int record(struct scr_worker *k, struct scr_work *w)
 {
 	struct scr_content *c = &k->content;
-	struct scr_extent *out = scr_worker_result(k);
+	struct scr_extent *out;
 
+	/* What can't be read can't be taken as right either: the record stays. */
+	if (c->bad_count > 0 && w->e.action == SCR_PLAN_ACCEPT)
+		return scr_work_read_error(w, -c->bad[0].err);
+	out = scr_worker_result(k);
 	if (!out)
 		return -ENOMEM;
 	out->cut = c->cut;
@@ -277,7 +281,8 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w,
 		goto out;
 	count_blocks(w, base->cut.blocks, f.count);
 	if (f.count > 0) {
-		scr_tell_damage(w, base, f.list, f.count);
+		if (!(w->e.flags & SCR_PLAN_MOVED))
+			scr_tell_damage(w, base, f.list, f.count);
 		scr_work_found(w, verdict_of(&f, v), true);
 	} else if (rel != SCR_REL_SAME) {
 		w->any_touched = true;

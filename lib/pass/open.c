@@ -247,7 +247,7 @@ static int apply_options(struct scr_pass *p)
 	return r;
 }
 
-static int new_header(struct scr_pass *p)
+int scr_pass_prepare_new(struct scr_pass *p)
 {
 	int r = apply_options(p);
 
@@ -266,11 +266,8 @@ static int new_header(struct scr_pass *p)
 int scr_pass_create_state(struct scr_pass *p)
 {
 	struct scr_why why = {""};
-	int r = new_header(p);
+	int r = scr_state_create(&p->place, &p->state, &why);
 
-	if (r < 0)
-		return r;
-	r = scr_state_create(&p->place, &p->state, &why);
 	if (r < 0) {
 		scr_trouble(p, NULL, 0, r == -EPERM ? 0 : -r, "%s", why.text);
 		return r;

@@ -57,7 +57,9 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 /* Opens state directory, lock, manifest and journal. -ENOENT (not said yet) where the target has no
  * state at all, else -errno, said. */
 int scr_pass_open_state(struct scr_pass *p, enum scr_access access);
-/* Creates the state directory, locks it, and publishes an empty manifest with the settings of the
+/* The header and policy of a new manifest, from the options. 0, -EINVAL (said), -errno. */
+int scr_pass_prepare_new(struct scr_pass *p);
+/* Then: creates the state directory, locks it, and publishes an empty manifest with the settings of the
  * options; the target has no state. */
 int scr_pass_create_state(struct scr_pass *p);
 /* (Re)opens manifest and what depends on it, after publishing too. */

@@ -95,7 +95,8 @@ static void tell_walk_error(struct planner *pl, const struct scr_walk_entry *w)
 		.err = w->err,
 	};
 
-	pl->p->sum.complete = false;
+	if (w->err == ENOENT)
+		return; /* vanished while it was listed: skipped, quietly */
 	if (scr_errno_is_medium(w->err)) {
 		pl->p->sum.files_damaged++;
 		scr_emit_damage(pl->p, &d);
@@ -234,8 +235,15 @@ static int add_new(struct planner *pl)
 {
 	struct scr_plan_entry e;
 	uint32_t fs;
-	int r = fs_of(pl, &pl->new, &fs);
+	int r;
 
+	if (pl->new.len > SCR_PATH_LIMIT) {
+		scr_trouble(pl->p, pl->new.path, pl->new.len, ENAMETOOLONG,
+			    "cannot record the file: its path is longer than %u bytes",
+			    SCR_PATH_LIMIT);
+		return 0;
+	}
+	r = fs_of(pl, &pl->new, &fs);
 	if (r < 0)
 		return r;
 	fill_entry(&e, &pl->new, fs);

@@ -91,9 +91,23 @@ static int settle_kept_link(struct planner *pl, struct scr_plan_entry *e, uint64
 	return scr_plan_patch(pl->out->plan, pos, e);
 }
 
+/* Damage of a path that is gone lives on where its inode has another path. */
+static int settle_gone(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
+{
+	uint64_t owner;
+
+	if (!(e->flags & SCR_PLAN_DAMAGED) || e->nlink < 2 ||
+	    !owner_before(pl, e->fs, e->ino, UINT64_MAX, &owner))
+		return 0;
+	e->flags &= (uint8_t)~SCR_PLAN_DAMAGED;
+	return scr_plan_patch(pl->out->plan, pos, e);
+}
+
 static int settle_entry(struct planner *pl, const struct scr_map *index, struct scr_plan_entry *e,
 			uint64_t pos)
 {
+	if (e->action == SCR_PLAN_GONE)
+		return settle_gone(pl, e, pos);
 	if (e->action == SCR_PLAN_KEEP && (e->flags & SCR_PLAN_WAS_LINK))
 		return settle_kept_link(pl, e, pos);
 	if (e->action != SCR_PLAN_RECORD || !pl->p->policy.use_inode)

@@ -312,6 +312,7 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 	int64_t now = scr_clock_wall(w->p->ctx->clock);
 	const char *path = (char *)w->path.data;
 
+	w->worst = SCR_SKIPPED;
 	scr_emit_file(w->p, &(struct scr_file_event){.name = {path, w->path.len},
 						     .verdict = SCR_SKIPPED});
 	if (!w->has_base || w->verify)
@@ -337,7 +338,8 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 	ev.verdict = final_verdict(w);
 	if (w->e.action == SCR_PLAN_ACCEPT && !w->damage_left)
 		ev.verdict = SCR_CHANGED;
-	if (w->damage_left && !w->verify) {
+	w->worst = ev.verdict;
+	if (w->damage_left) {
 		pthread_mutex_lock(&w->p->ctx->lock);
 		w->p->sum.files_damaged++;
 		pthread_mutex_unlock(&w->p->ctx->lock);

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Phase 3, PUBLISH: write beside, sync, read back, verify, then rename. */
+#include <config.h>
+#include "pass/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "pass/copies.h"
+
+#define TEMPORARY SCR_MANIFEST_NAME SCR_TEMPORARY_SUFFIX
+
+struct publisher {
+	struct scr_pass *p;
+	struct scr_mwriter *w;
+	int fd;
+	struct scr_trailer pass;
+};
+
+static int start(struct publisher *pub, struct scr_pass *p)
+{
+	struct scr_why why = {""};
+
+	*pub = (struct publisher){.p = p, .fd = -1};
+	p->header.generation += p->ctx->opt.from_previous && !p->published ? 2 : 1;
+	p->header.published_ns = scr_clock_wall(p->ctx->clock);
+	pub->fd = scr_state_new_file(&p->state, TEMPORARY, &why);
+	if (pub->fd < 0)
+		return pub->fd;
+	if (p->old) {
+		const struct scr_trailer *t = scr_mreader_trailer(p->old);
+
+		pub->pass.pass_start_ns = t->pass_start_ns;
+		pub->pass.pass_ns = t->pass_ns;
+		pub->pass.last_complete_ns = t->last_complete_ns;
+		pub->pass.pass_bytes = t->pass_bytes;
+		pub->pass.pass_exit = t->pass_exit;
+	}
+	return scr_mwriter_new(pub->fd, scr_pass_kernels(p), &p->header, p->header.published_ns,
+			       &pub->w);
+}
+
+/* Reads what was written, past the cache as far as that goes, and checks all of it. */
+static int verify(struct publisher *pub)
+{
+	struct scr_mreader *r = NULL;
+	const char *why;
+	int err;
+
+	posix_fadvise(pub->fd, 0, 0, POSIX_FADV_DONTNEED);
+	err = scr_mreader_open(pub->fd, scr_kernels_reference(), &r, &why);
+	if (err == 0)
+		err = scr_mreader_check(r);
+	if (err == 0) {
+		struct scr_mreader_damage d;
+
+		scr_mreader_get_damage(r, &d);
+		if (d.groups_repaired)
+			err = -EBADMSG;
+	}
+	scr_mreader_free(r);
+	return err;
+}
+
+static int put_in_place(struct publisher *pub)
+{
+	struct scr_why why = {""};
+	struct scr_trailer t = {0};
+	int r = scr_mwriter_finish(pub->w, &pub->pass, &t);
+
+	if (r == 0 && fsync(pub->fd) < 0)
+		r = -errno;
+	if (r == 0)
+		r = verify(pub);
+	if (r == 0)
+		r = scr_state_publish(&pub->p->state, TEMPORARY, &why);
+	if (r < 0) {
+		scr_trailer_free(&t);
+		return r;
+	}
+	scr_trailer_free(&pub->p->trailer);
+	pub->p->trailer = t;
+	pub->p->published = true;
+	/* From here on the journal is of another generation and ignored anyway. */
+	scr_state_unlink(&pub->p->state, SCR_JOURNAL_NAME);
+	return 0;
+}
+
+/* Closes what start() opened; @r is the outcome so far. */
+static int finish(struct publisher *pub, int r)
+{
+	struct scr_pass *p = pub->p;
+
+	if (r == 0)
+		r = put_in_place(pub);
+	scr_mwriter_free(pub->w);
+	if (pub->fd >= 0)
+		close(pub->fd);
+	if (r == 0)
+		return scr_publish_copies(p);
+	p->header.generation--;
+	scr_state_unlink(&p->state, TEMPORARY);
+	if (r != -EINTR)
+		scr_trouble(p, NULL, 0, -r,
+			    "cannot write the new manifest in %s; what was known before is kept",
+			    p->state.path);
+	return r;
+}
+
+static int reload(struct scr_pass *p)
+{
+	struct scr_why why = {""};
+
+	scr_pass_unload(p);
+	p->manifest_fd = scr_state_open_file(&p->state, SCR_MANIFEST_NAME, O_RDONLY, false, &why);
+	if (p->manifest_fd < 0) {
+		scr_trouble(p, NULL, 0, -p->manifest_fd, "%s", why.text);
+		return p->manifest_fd;
+	}
+	return scr_pass_load(p, SCR_ACCESS_WRITE, SCR_MANIFEST_NAME);
+}
+
+int scr_publish_empty(struct scr_pass *p)
+{
+	struct publisher pub;
+	int r = finish(&pub, start(&pub, p));
+
+	return r < 0 ? r : reload(p);
+}
+
+static int copy_extents(struct publisher *pub, struct scr_view *v, struct scr_extent *e)
+{
+	int r;
+
+	while ((r = scr_view_extent(v, e)) == 1) {
+		r = scr_mwriter_extent(pub->w, e);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int copy_view(struct publisher *pub, struct scr_view *v, struct scr_extent *e)
+{
+	struct scr_file_record f;
+	struct scr_link_record l;
+	int r;
+
+	while ((r = scr_view_next(v, &f, &l)) > 0) {
+		if (r == SCR_RECORD_LINK) {
+			r = scr_mwriter_link(pub->w, &l);
+		} else {
+			r = scr_mwriter_file(pub->w, &f);
+			if (r == 0)
+				r = copy_extents(pub, v, e);
+		}
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int scr_publish_view(struct scr_pass *p)
+{
+	struct scr_extent e = {0};
+	struct scr_view *v = NULL;
+	struct publisher pub;
+	int r = start(&pub, p);
+
+	if (r == 0)
+		r = scr_view_new(p->old, p->journal, &v);
+	if (r == 0)
+		r = copy_view(&pub, v, &e);
+	scr_view_free(v);
+	scr_extent_free(&e);
+	r = finish(&pub, r);
+	return r < 0 ? r : reload(p);
+}
+
+/* ---- the result of a pass ---------------------------------------------------------------- */
+
+/* What is at hand while the plan is gone through. */
+struct merge {
+	struct publisher pub;
+	const struct scr_planned *planned;
+	struct scr_journal *journal;
+	struct scr_view *view;
+	struct scr_extent extent;
+	struct scr_plan_entry e;
+	struct scr_buf path, owner;
+	uint64_t pos;
+};
+
+/* Moves the journal to the plan's path. 1 if it has updates, 0 if not, -errno. */
+static int find_update(struct merge *m, struct scr_file_record *f)
+{
+	const char *path;
+	uint32_t len;
+	bool done;
+	int c;
+
+	while ((path = scr_journal_peek(m->journal, &len))) {
+		c = scr_path_cmp(path, len, (char *)m->path.data, m->path.len);
+		if (c > 0)
+			return 0;
+		if (c == 0)
+			return scr_journal_next(m->journal, f, &done);
+		c = scr_journal_next(m->journal, f, &done);
+		if (c < 0)
+			return c;
+	}
+	return 0;
+}
+
+static int load_base(struct merge *m, struct scr_file_record *f)
+{
+	struct scr_link_record l;
+	int r = scr_mreader_seek(m->pub.p->old, m->e.source);
+
+	if (r == 0)
+		r = scr_mreader_next(m->pub.p->old, f, &l, NULL);
+	if (r == SCR_RECORD_FILE)
+		return 0;
+	return r < 0 ? r : -EBADMSG;
+}
+
+static void mark_missing(struct merge *m, struct scr_file_record *f)
+{
+	if (!(m->e.flags & SCR_PLAN_MISSING) || f->damage.kind == SCR_REC_MISSING)
+		return;
+	f->damage = (struct scr_damage_record){
+		.block = SCR_NO_BLOCK32,
+		.kind = SCR_REC_MISSING,
+		.first_ns = m->pub.p->start_wall_ns,
+		.last_ns = m->pub.p->start_wall_ns,
+	};
+}
+
+/* Nothing was read of it, and nothing is recorded: its links have no owner either. */
+static int leave_out(struct merge *m)
+{
+	m->e.flags |= SCR_PLAN_UNWRITTEN;
+	return scr_plan_patch(m->planned->plan, m->pos, &m->e);
+}
+
+static int write_file(struct merge *m)
+{
+	struct scr_file_record f;
+	int updated = find_update(m, &f), r = 0;
+
+	if (updated < 0)
+		return updated;
+	if (!updated && m->e.source == SCR_PLAN_NONE)
+		return leave_out(m);
+	if (!updated)
+		r = load_base(m, &f);
+	if (r < 0)
+		return r;
+	f.path = (char *)m->path.data;
+	f.path_len = (uint32_t)m->path.len;
+	mark_missing(m, &f);
+	r = scr_mwriter_file(m->pub.w, &f);
+	if (r == 0)
+		r = scr_view_file_at(m->view, m->e.source, updated, f.stamp.size);
+	return r < 0 ? r : copy_extents(&m->pub, m->view, &m->extent);
+}
+
+static int write_link(struct merge *m)
+{
+	struct scr_plan_entry owner;
+	struct scr_link_record l = {
+		.ino = m->e.ino,
+		.fs = m->e.fs,
+		.path = (char *)m->path.data,
+		.path_len = (uint32_t)m->path.len,
+	};
+	int r = scr_plan_get(m->planned->plan, m->e.owner, &owner, &m->owner);
+
+	if (r < 0 || (owner.flags & SCR_PLAN_UNWRITTEN))
+		return r;
+	l.owner = (char *)m->owner.data;
+	l.owner_len = (uint32_t)m->owner.len;
+	return scr_mwriter_link(m->pub.w, &l);
+}
+
+static int write_entry(struct merge *m)
+{
+	switch ((enum scr_plan_action)m->e.action) {
+	case SCR_PLAN_CHECK:
+	case SCR_PLAN_RECORD:
+	case SCR_PLAN_ACCEPT:
+	case SCR_PLAN_KEEP:
+		return write_file(m);
+	case SCR_PLAN_LINK:
+		return write_link(m);
+	case SCR_PLAN_GONE:
+	case SCR_PLAN_EXCLUDED:
+	case SCR_PLAN_MOVED_AWAY:
+		break;
+	}
+	return 0;
+}
+
+static int write_plan(struct merge *m)
+{
+	struct scr_plan_cursor c;
+	int r;
+
+	scr_plan_cursor_init(&c, m->planned->plan);
+	while ((r = scr_plan_next(&c, &m->e, &m->path, &m->pos)) == 1) {
+		r = write_entry(m);
+		if (r < 0)
+			break;
+		m->pub.p->ctx->files_done++;
+	}
+	scr_plan_cursor_free(&c);
+	return r;
+}
+
+static int tmpfile_in_state(void *arg)
+{
+	struct scr_pass *p = arg;
+
+	return scr_state_unnamed_file(&p->state);
+}
+
+static void describe_pass(struct merge *m, bool complete)
+{
+	struct scr_pass *p = m->pub.p;
+	struct scr_trailer *t = &m->pub.pass;
+
+	t->pass_start_ns = p->start_wall_ns;
+	t->pass_ns = scr_clock_monotonic(p->ctx->clock) - p->start_ns;
+	t->pass_bytes = p->sum.bytes_read;
+	t->pass_exit = p->sum.trouble ? SCR_EXIT_TROUBLE : 0;
+	if (complete)
+		t->last_complete_ns = p->start_wall_ns;
+}
+
+int scr_publish_plan(struct scr_pass *p, const struct scr_planned *planned, int journal_fd,
+		     bool complete)
+{
+	struct merge m = {.planned = planned};
+	uint64_t valid;
+	int r;
+
+	scr_ctx_phase(p->ctx, "publishing", planned->entries, 0);
+	r = scr_journal_open(journal_fd, p->header.generation, tmpfile_in_state, p, &m.journal,
+			     &valid);
+	if (r == 0)
+		r = scr_view_new(p->old, m.journal, &m.view);
+	if (r == 0) {
+		r = start(&m.pub, p);
+		if (r == 0)
+			describe_pass(&m, complete);
+		if (r == 0)
+			r = write_plan(&m);
+		r = finish(&m.pub, r);
+	} else {
+		scr_trouble(p, NULL, 0, -r, "cannot read the journal in %s", p->state.path);
+	}
+	scr_view_free(m.view);
+	scr_journal_free(m.journal);
+	scr_extent_free(&m.extent);
+	scr_buf_free(&m.path);
+	scr_buf_free(&m.owner);
+	return r;
+}

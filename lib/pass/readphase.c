@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Phase 2, READ, of a run: the plan's files by bands, results to the journal. */
+#include <config.h>
+#include "pass/readphase.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pass/feed.h"
+
+struct read_phase {
+	struct scr_pass *p;
+	struct scr_planned *planned;
+	struct scr_journalist *j;
+	struct scr_plan_cursor cursor;
+	int band;
+	/* Files that changed while being read: tried once more at the end. */
+	pthread_mutex_t retry_lock;
+	uint64_t *retry;
+	size_t retry_count, retry_cap, retry_next;
+};
+
+/* ---- the source -------------------------------------------------------------------------- */
+
+static bool is_read(const struct scr_plan_entry *e)
+{
+	return e->action == SCR_PLAN_CHECK || e->action == SCR_PLAN_RECORD ||
+	       e->action == SCR_PLAN_ACCEPT;
+}
+
+/* The next entry of the bands, then the retries. 1, 0, -errno. */
+static int next_entry(struct read_phase *rp, struct scr_work *w)
+{
+	int r;
+
+	while (rp->band < SCR_PLAN_BANDS) {
+		if (rp->planned->bands[rp->band] > 0) {
+			while ((r = scr_plan_next(&rp->cursor, &w->e, &w->path, &w->pos)) == 1)
+				if (is_read(&w->e) && w->e.band == rp->band)
+					return 1;
+			if (r < 0)
+				return r;
+		}
+		rp->band++;
+		rp->cursor.next = 0;
+	}
+	if (rp->retry_next == rp->retry_count)
+		return 0;
+	w->pos = rp->retry[rp->retry_next++];
+	r = scr_plan_get(rp->planned->plan, w->pos, &w->e, &w->path);
+	return r < 0 ? r : 1;
+}
+
+static int keep_damaged_copy(struct scr_work *w, const struct scr_extent *e)
+{
+	struct scr_extent *list =
+		realloc(w->damaged, (w->damaged_count + 1) * sizeof(*w->damaged));
+
+	if (!list)
+		return -ENOMEM;
+	w->damaged = list;
+	memset(&list[w->damaged_count], 0, sizeof(*list));
+	return scr_extent_copy(&list[w->damaged_count++], e);
+}
+
+static int load_base_file(struct read_phase *rp, struct scr_work *w)
+{
+	struct scr_link_record l;
+	int r = scr_mreader_seek(rp->p->old, w->e.source);
+
+	if (r == 0)
+		r = scr_mreader_next(rp->p->old, &w->base, &l, NULL);
+	if (r < 0)
+		return r;
+	if (r != SCR_RECORD_FILE)
+		return -EBADMSG;
+	scr_buf_clear(&w->base_path);
+	r = scr_buf_append(&w->base_path, w->base.path, w->base.path_len);
+	w->base.path = (char *)w->base_path.data;
+	w->has_base = true;
+	return r;
+}
+
+/* Copies of the extents with open damage, for what is decided before anything is read. */
+static int load_damaged(struct read_phase *rp, struct scr_work *w)
+{
+	struct scr_extent e = {0};
+	int r;
+
+	while ((r = scr_mreader_extent(rp->p->old, &e)) == 1) {
+		if (e.damage_count == 0)
+			continue;
+		r = keep_damaged_copy(w, &e);
+		if (r < 0)
+			break;
+	}
+	scr_extent_free(&e);
+	return r < 0 ? r : load_base_file(rp, w);
+}
+
+static int feed_next(void *arg, struct scr_work **out)
+{
+	struct read_phase *rp = arg;
+	struct scr_work *w = scr_work_new(rp->p, false);
+	int r = w ? next_entry(rp, w) : -ENOMEM;
+
+	if (r == 1 && w->e.source != SCR_PLAN_NONE) {
+		r = load_base_file(rp, w);
+		if (r == 0 && (w->e.flags & SCR_PLAN_DAMAGED))
+			r = load_damaged(rp, w);
+		r = r < 0 ? r : 1;
+	}
+	if (r <= 0) {
+		scr_work_free(w);
+		if (r < 0)
+			scr_trouble(rp->p, NULL, 0, -r, "cannot read plan or manifest in %s",
+				    rp->p->state.path);
+		return r;
+	}
+	*out = w;
+	return 1;
+}
+
+static int feed_extent(void *arg, struct scr_work *w, struct scr_extent *e)
+{
+	struct read_phase *rp = arg;
+
+	(void)w;
+	return scr_mreader_extent(rp->p->old, e);
+}
+
+/* ---- results ----------------------------------------------------------------------------- */
+
+static int add_retry(struct read_phase *rp, uint64_t pos)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&rp->retry_lock);
+	if (rp->retry_count == rp->retry_cap) {
+		size_t cap = rp->retry_cap ? rp->retry_cap * 2 : 64;
+		uint64_t *list = realloc(rp->retry, cap * sizeof(*list));
+
+		if (!list)
+			r = -ENOMEM;
+		else
+			rp->retry = list;
+		rp->retry_cap = list ? cap : rp->retry_cap;
+	}
+	if (r == 0)
+		rp->retry[rp->retry_count++] = pos;
+	pthread_mutex_unlock(&rp->retry_lock);
+	return r;
+}
+
+static int retry_later(struct read_phase *rp, struct scr_work *w)
+{
+	int r;
+
+	w->e.flags |= SCR_PLAN_RETRIED;
+	r = scr_plan_patch(rp->planned->plan, w->pos, &w->e);
+	return r < 0 ? r : add_retry(rp, w->pos);
+}
+
+/* Too little of a vanished file is here for a move: it is gone, and this is a new one. */
+static int undo_move(struct read_phase *rp, struct scr_work *w)
+{
+	struct scr_plan_entry from;
+	int r = scr_plan_get(rp->planned->plan, w->e.owner, &from, NULL);
+
+	if (r < 0)
+		return r;
+	from.action = SCR_PLAN_GONE;
+	r = scr_plan_patch(rp->planned->plan, w->e.owner, &from);
+	w->e.action = SCR_PLAN_RECORD;
+	w->e.source = SCR_PLAN_NONE;
+	w->e.flags &= (uint8_t)~(SCR_PLAN_MOVED | SCR_PLAN_DAMAGED);
+	return r < 0 ? r : retry_later(rp, w);
+}
+
+static bool is_no_move(const struct scr_work *w)
+{
+	return (w->e.flags & SCR_PLAN_MOVED) && w->blocks_differing * 2 > w->blocks_compared;
+}
+
+static bool may_retry(const struct scr_work *w)
+{
+	return w->state == SCR_WORK_CHANGED && !(w->e.flags & SCR_PLAN_RETRIED);
+}
+
+/* Links of the inode are counted with the verdict of its first path. */
+static int note_verdict(struct read_phase *rp, struct scr_work *w)
+{
+	if (w->e.nlink < 2)
+		return 0;
+	w->e.verdict = (uint8_t)w->worst;
+	return scr_plan_patch(rp->planned->plan, w->pos, &w->e);
+}
+
+/* Accepting that a file is gone: its record goes. */
+static int accept_gone(struct read_phase *rp, struct scr_work *w)
+{
+	w->e.action = SCR_PLAN_GONE;
+	scr_emit_file(rp->p, &(struct scr_file_event){
+				     .name = {(char *)w->path.data, w->path.len},
+				     .verdict = SCR_REMOVED,
+			     });
+	return scr_plan_patch(rp->planned->plan, w->pos, &w->e);
+}
+
+/* Damage of a moved file is told once it is sure that it was moved. */
+static void tell_moved(struct scr_worker *k, struct scr_work *w)
+{
+	if (!(w->e.flags & SCR_PLAN_MOVED))
+		return;
+	for (uint32_t i = 0; i < k->result_count; i++)
+		scr_tell_damage(w, &k->results[i], k->results[i].damage,
+				k->results[i].damage_count);
+}
+
+static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool last)
+{
+	struct read_phase *rp = arg;
+	struct scr_file_record f;
+	int r;
+
+	if (last && is_no_move(w))
+		return undo_move(rp, w);
+	tell_moved(k, w);
+	if (!last) {
+		if (k->result_count == 0)
+			return 0;
+		f = scr_work_interim(w);
+		return scr_journalist_append(rp->j, k, &f, false);
+	}
+	if (w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && w->fd < 0)
+		return accept_gone(rp, w);
+	if (may_retry(w))
+		return retry_later(rp, w);
+	r = scr_work_finish(w, &f) ? scr_journalist_append(rp->j, k, &f, true) : 0;
+	return r < 0 ? r : note_verdict(rp, w);
+}
+
+/* ---- the phase --------------------------------------------------------------------------- */
+
+static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_done};
+
+int scr_read_phase(struct scr_pass *p, struct scr_planned *planned, struct scr_journalist *j)
+{
+	struct read_phase rp = {.p = p, .planned = planned, .j = j};
+	unsigned int threads = scr_feed_threads(p);
+	int r, s;
+
+	scr_ctx_phase(p->ctx, "reading", planned->files, planned->bytes);
+	pthread_mutex_init(&rp.retry_lock, NULL);
+	scr_plan_cursor_init(&rp.cursor, planned->plan);
+	r = scr_feed_run(p, &ops, &rp, threads);
+	/* What became due for a second try when the last files were under way. */
+	if (r == 0 && rp.retry_next < rp.retry_count)
+		r = scr_feed_run(p, &ops, &rp, 1);
+	s = scr_journalist_sync(j);
+	scr_plan_cursor_free(&rp.cursor);
+	pthread_mutex_destroy(&rp.retry_lock);
+	free(rp.retry);
+	return r < 0 ? r : s;
+}
