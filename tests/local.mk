@@ -18,6 +18,7 @@ LDADD = lib/libbitscrub.a $(CMOCKA_LIBS) $(ZLIB_LIBS) $(BLKID_LIBS)
 if HAVE_CMOCKA
 # One line a test: tests/NAME.test is built from tests/NAME.c unless it says otherwise.
 cmocka_tests =
+include tests/sys.mk
 check_PROGRAMS += $(cmocka_tests)
 TESTS += $(cmocka_tests)
 endif

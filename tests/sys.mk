@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of lib/io, lib/dev and lib/walk.
+cmocka_tests += tests/walk_filter.test
+tests_walk_filter_test_SOURCES = tests/walk_filter.c tests/sys_util.h
