@@ -21,6 +21,7 @@ cmocka_tests =
 endif
 include tests/kernels.mk
 if HAVE_CMOCKA
+include tests/sys.mk
 check_PROGRAMS += $(cmocka_tests)
 TESTS += $(cmocka_tests)
 endif

@@ -1,1 +1,7 @@
-# sources of lib/dev
+lib_libbitscrub_a_SOURCES += \
+	lib/dev/dev_internal.h \
+	lib/dev/identity.c \
+	lib/dev/identity.h \
+	lib/dev/mountinfo.c \
+	lib/dev/sysfs.c \
+	lib/dev/uuid.c

@@ -1,6 +1,11 @@
 lib_libbitscrub_a_SOURCES += \
+	lib/walk/filter.c \
 	lib/walk/filter.h \
 	lib/walk/foreign.c \
+	lib/walk/glob.c \
+	lib/walk/glob.h \
+	lib/walk/glob_class.c \
+	lib/walk/glob_internal.h \
 	lib/walk/level.c \
 	lib/walk/names.c \
 	lib/walk/resolve.c \

@@ -105,7 +105,7 @@ static int open_checked(int pathfd, int dirfd, const char *name, bool same_fs, d
 	if (fstat(pathfd, &found) < 0)
 		return -errno;
 	if (!S_ISREG(found.st_mode))
-		return -EINVAL;
+		return S_ISLNK(found.st_mode) ? -ELOOP : -EINVAL;
 	if (same_fs && scr_other_fs(pathfd, NULL, &found, root_dev))
 		return -EXDEV;
 	fd = scr_reopen_regular(pathfd, dirfd, name, &found);

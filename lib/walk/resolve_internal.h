@@ -7,7 +7,7 @@
 
 /*
  * One step down: opens the relative @path (no ".", no "..", shorter than PATH_MAX) beneath @dirfd
- * with @flags, O_NOFOLLOW and O_CLOEXEC, no symlink on any component; with @same_fs, -EXDEV where a
+ * with @flags and O_CLOEXEC, -ELOOP for a symlink on any component; with @same_fs, -EXDEV where a
  * file system is mounted. Returns the descriptor or -errno.
  */
 typedef int (*scr_step_fn)(int dirfd, const char *path, int flags, bool same_fs);

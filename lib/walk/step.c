@@ -17,13 +17,12 @@
 #include <linux/openat2.h>
 #endif
 
-#define STEP_FLAGS (O_NOFOLLOW | O_CLOEXEC)
-
 #if defined(HAVE_LINUX_OPENAT2_H) && defined(SYS_openat2)
 int scr_step_openat2(int dirfd, const char *path, int flags, bool same_fs)
 {
+	/* Not O_NOFOLLOW, with which O_PATH opens a symlink itself instead of refusing it. */
 	struct open_how how = {
-		.flags = (uint64_t)(unsigned int)(flags | STEP_FLAGS),
+		.flags = (uint64_t)(unsigned int)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
 			   (same_fs ? RESOLVE_NO_XDEV : 0),
 	};
@@ -46,7 +45,8 @@ int scr_step_openat2(int dirfd, const char *path, int flags, bool same_fs)
 static int openat_nofollow(int dirfd, const char *name, int flags)
 {
 	struct stat st;
-	int fd = openat(dirfd, name, flags | STEP_FLAGS), err = fd < 0 ? errno : 0;
+	int fd = openat(dirfd, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	int err = fd < 0 ? errno : 0;
 
 	if (err == ENOTDIR && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISLNK(st.st_mode))

@@ -46,7 +46,8 @@ struct scr_walk;
 
 /* Walks below @rootfd (a directory; not owned). 0 or -errno. */
 int scr_walk_new(int rootfd, const struct scr_walk_options *opt, struct scr_walk **out);
-/* The next entry; paths come in walk order, the root itself is ".". Returns 0, or -errno only if the walk itself can't go on (memory, the root). */
+/* The next entry; paths come in walk order, the root itself is ".". Returns 0, or -errno only if
+ * the walk itself can't go on (memory). */
 int scr_walk_next(struct scr_walk *w, struct scr_walk_entry *e);
 void scr_walk_free(struct scr_walk *w);
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of lib/io, lib/dev and lib/walk.
+cmocka_tests += tests/walk_filter.test
+tests_walk_filter_test_SOURCES = tests/walk_filter.c tests/sys_util.h
+cmocka_tests += tests/walk_resolve.test
+tests_walk_resolve_test_SOURCES = tests/walk_resolve.c tests/walk_tree.h tests/sys_util.h
+cmocka_tests += tests/walk_walk.test
+tests_walk_walk_test_SOURCES = tests/walk_walk.c tests/walk_tree.h tests/sys_util.h
