@@ -26,6 +26,7 @@ struct scr_candidates {
 };
 
 struct scr_selection {
+	uint64_t cpu; /* the features that were used */
 	struct scr_candidates cand[SCR_KERNEL_CLASSES];
 	struct scr_kernels *turn; /* what consecutive calls get; one entry without "cycle" */
 	size_t nturns;

@@ -212,6 +212,7 @@ int scr_select_in(const struct scr_select_env *env, const struct scr_select_opti
 	if (!s)
 		return -ENOMEM;
 	usable.cpu &= ~w.without;
+	s->cpu = usable.cpu;
 	for (c = 0; c < SCR_KERNEL_CLASSES; c++) {
 		gather(&usable, opt, (enum scr_kernel_class)c, &s->cand[c]);
 		err = choose(&usable, opt, &w, (enum scr_kernel_class)c, &s->cand[c], &chosen);
