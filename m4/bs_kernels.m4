@@ -41,7 +41,7 @@ BS_KERNEL_PROBE([BUILD_ARM_CRC32],[the CRC-32 instructions],["+crc"],[arm_acle.h
 BS_KERNEL_PROBE([BUILD_ARM_PMULL],[PMULL],["+crypto"],[arm_neon.h],
 [poly64_t a = *(poly64_t *)p;
 	return (int)vgetq_lane_u64(vreinterpretq_u64_p128(vmull_p64(a, a)), 1);])
-BS_KERNEL_PROBE([BUILD_ARM_EOR3],[EOR3],["+sha3"],[arm_neon.h],
+BS_KERNEL_PROBE([BUILD_ARM_EOR3],[EOR3],["arch=armv8.2-a+sha3"],[arm_neon.h],
 [uint8x16_t v = vld1q_u8(p);
 	return vgetq_lane_u8(veor3q_u8(v, v, v), 1);])
 ])

@@ -321,7 +321,7 @@ static int64_t time_of_select(const struct scr_select_options *opt)
 
 /* Self-tests and calibration together. The budget is for a CPU: emulators and debuggers set
  * BITSCRUB_TEST_SLOW, and where a block takes the serial kernel longer than a microsecond, nothing
- * is said either. */
+ * is said either. (No skip(): cmocka 1.1.5 writes that as "not ok".) */
 static void test_start_up_time(void **state)
 {
 	static uint8_t block[4096];
@@ -334,7 +334,7 @@ static void test_start_up_time(void **state)
 		sum = scr_inet_serial.fn.inet(sum, block, sizeof(block));
 	t = scr_clock_monotonic(&scr_clock_system) - t;
 	if (t > 1000000 || sum || getenv("BITSCRUB_TEST_SLOW"))
-		skip();
+		return;
 	assert_in_range(time_of_select(NULL), 0, 8000000);
 }
 

@@ -6,7 +6,7 @@
 #include "base/compiler.h"
 #include "cpu/cpu.h"
 
-#define VEC_TARGET __attribute__((target("+sha3")))
+#define VEC_TARGET __attribute__((target("arch=armv8.2-a+sha3")))
 #define VEC_XOR3(a, b, c) veor3q_u8(a, b, c)
 
 #include "kernels/vec_neon.h"
