@@ -27,14 +27,15 @@ SCR_INLINE uint64_t scr_xor_word(uint64_t v, SCR_XOR_SOURCES, size_t at)
 
 SCR_INLINE uint8_t scr_xor_byte(uint8_t v, SCR_XOR_SOURCES, size_t at)
 {
-	v ^= a[at];
+	uint64_t x = v ^ a[at]; /* a word, to be kept scalar like the others */
+
 	if (n > 1)
-		v ^= b[at];
+		x ^= b[at];
 	if (n > 2)
-		v ^= c[at];
+		x ^= c[at];
 	if (n > 3)
-		v ^= d[at];
-	return v;
+		x ^= d[at];
+	return (uint8_t)scr_scalar(x);
 }
 
 /* What is left behind the last whole vector: words, then bytes. */
