@@ -7,6 +7,7 @@ include lib/base/local.mk
 include lib/cpu/local.mk
 include lib/kernels/local.mk
 include lib/select/local.mk
+include lib/bench/local.mk
 include lib/fold/local.mk
 include lib/io/local.mk
 include lib/dev/local.mk

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,15 +90,6 @@ static uint8_t *place(const struct guarded *g, size_t len, unsigned int round)
 	return g->p + rng() % (AREA - len + 1);
 }
 
-static const struct scr_kernel *row_or_skip(void **state)
-{
-	const struct scr_kernel *k = *state;
-
-	if (k->needs & ~scr_cpu_features())
-		skip();
-	return k;
-}
-
 /* The sum of the first @split bytes folded as network words, to compare a start value with. */
 static void check_inet(const struct scr_kernel *k, const uint8_t *p, size_t len)
 {
@@ -129,7 +121,7 @@ static void check_crc32(const struct scr_kernel *k, const uint8_t *p, size_t len
 
 static void test_inet(void **state)
 {
-	const struct scr_kernel *k = row_or_skip(state);
+	const struct scr_kernel *k = *state;
 	struct guarded g;
 	unsigned int i;
 
@@ -146,7 +138,7 @@ static void test_inet(void **state)
 
 static void test_crc32(void **state)
 {
-	const struct scr_kernel *k = row_or_skip(state);
+	const struct scr_kernel *k = *state;
 	struct guarded g;
 	unsigned int i;
 
@@ -175,7 +167,7 @@ static void check_xor(const struct scr_kernel *k, const struct guarded *dst, uin
 
 static void test_xor(void **state)
 {
-	const struct scr_kernel *k = row_or_skip(state);
+	const struct scr_kernel *k = *state;
 	struct guarded s[MAX_SOURCES], dst;
 	const uint8_t *src[MAX_SOURCES];
 	uint8_t *want = test_malloc(AREA);
@@ -225,7 +217,7 @@ static void check_fused(const struct scr_kernel *k, const struct guarded *dst, u
 
 static void test_fused(void **state)
 {
-	const struct scr_kernel *k = row_or_skip(state);
+	const struct scr_kernel *k = *state;
 	struct guarded src, dst;
 	uint8_t *want = test_malloc(AREA);
 	unsigned int i;
@@ -276,7 +268,7 @@ static void long_of(const struct scr_kernel *k, int value)
 
 static void test_long(void **state)
 {
-	const struct scr_kernel *k = row_or_skip(state);
+	const struct scr_kernel *k = *state;
 
 	long_of(k, 0xff);
 	long_of(k, 0x80);
@@ -285,7 +277,14 @@ static void test_long(void **state)
 
 static void test_selftest(void **state)
 {
-	assert_int_equal(scr_kernel_selftest(row_or_skip(state)), 0);
+	assert_int_equal(scr_kernel_selftest(*state), 0);
+}
+
+/* cmocka 1.1.5 writes "not ok # SKIP" for skip(), which is a failure in TAP; so a row that can't
+ * run here passes, and its name says so. */
+static void test_nothing(void **state)
+{
+	(void)state;
 }
 
 static void add(struct CMUnitTest *t, const struct scr_kernel *k, const char *what,
@@ -300,7 +299,7 @@ static void add(struct CMUnitTest *t, const struct scr_kernel *k, const char *wh
 		.name = name, .test_func = fn, .initial_state = (void *)(uintptr_t)k};
 }
 
-int main(void)
+static void add_row(struct CMUnitTest *t, const struct scr_kernel *k)
 {
 	static const CMUnitTestFunction by_class[] = {
 		[SCR_INET] = test_inet,
@@ -308,6 +307,17 @@ int main(void)
 		[SCR_XOR] = test_xor,
 		[SCR_FUSED] = test_fused,
 	};
+	bool here = !(k->needs & ~scr_cpu_features());
+
+	add(&t[0], k, here ? "random pieces" : "not on this CPU",
+	    here ? by_class[k->class] : test_nothing);
+	add(&t[1], k, here ? "long runs of one value" : "not on this CPU",
+	    here ? test_long : test_nothing);
+	add(&t[2], k, here ? "self-test" : "not on this CPU", here ? test_selftest : test_nothing);
+}
+
+int main(void)
+{
 	size_t n, i;
 	const struct scr_kernel *const *row = scr_kernel_table(&n);
 	struct CMUnitTest *tests = calloc(3 * n, sizeof(*tests));
@@ -316,9 +326,7 @@ int main(void)
 	if (!tests)
 		return 99;
 	for (i = 0; i < n; i++) {
-		add(&tests[3 * i], row[i], "random pieces", by_class[row[i]->class]);
-		add(&tests[3 * i + 1], row[i], "long runs of one value", test_long);
-		add(&tests[3 * i + 2], row[i], "self-test", test_selftest);
+		add_row(&tests[3 * i], row[i]);
 	}
 	failed = _cmocka_run_group_tests("kernels", tests, 3 * n, NULL, NULL);
 	for (i = 0; i < 3 * n; i++)

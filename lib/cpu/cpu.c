@@ -34,15 +34,10 @@ static uint32_t leaf7_1_eax(void)
 
 static uint64_t avx512_features(uint32_t b7, uint32_t c7)
 {
-	uint64_t f;
-
 	if (!has(b7, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ) ||
 	    !has(c7, bit_VPCLMULQDQ))
 		return 0;
-	f = SCR_CPU_AVX512 | SCR_CPU_VPCLMUL;
-	if (has(c7, bit_AVX512VNNI))
-		f |= SCR_CPU_AVX512VNNI;
-	return f;
+	return SCR_CPU_AVX512 | (has(c7, bit_AVX512VNNI) ? SCR_CPU_AVX512VNNI : 0);
 }
 
 static uint64_t avx_features(uint32_t xcr0)
@@ -56,6 +51,8 @@ static uint64_t avx_features(uint32_t xcr0)
 		f |= SCR_CPU_AVX2;
 	if (has(b7, bit_AVX2) && has(leaf7_1_eax(), 1U << 4))
 		f |= SCR_CPU_AVXVNNI;
+	if (has(c7, bit_VPCLMULQDQ))
+		f |= SCR_CPU_VPCLMUL;
 	if (has(xcr0, XCR0_AVX512))
 		f |= avx512_features(b7, c7);
 	return f;

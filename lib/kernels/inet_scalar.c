@@ -29,7 +29,7 @@ struct line {
 };
 
 /* C has no way to say "keep the carry flag": compilers of today spill it between additions. */
-static inline uint64_t chain(uint64_t sum, const uint8_t *p)
+SCR_INLINE uint64_t chain(uint64_t sum, const uint8_t *p)
 {
 	__asm__("addq 0*8(%1), %0\n\t"
 		"adcq 1*8(%1), %0\n\t"
@@ -49,7 +49,7 @@ static inline uint64_t chain(uint64_t sum, const uint8_t *p)
 #else
 
 /* The same in C, for every other machine. */
-static inline uint64_t chain(uint64_t sum, const uint8_t *p)
+SCR_INLINE uint64_t chain(uint64_t sum, const uint8_t *p)
 {
 	unsigned int i;
 
@@ -61,14 +61,13 @@ static inline uint64_t chain(uint64_t sum, const uint8_t *p)
 #endif
 
 /* A prefetch is a hint: an address beyond the data, or beyond all memory, does no harm. */
-static inline __attribute__((always_inline)) void hint(const uint8_t *p, int prefetch)
+SCR_INLINE void hint(const uint8_t *p, int prefetch)
 {
 	if (prefetch)
 		__builtin_prefetch((const void *)((uintptr_t)p + PREFETCH_AHEAD));
 }
 
-static inline __attribute__((always_inline)) uint64_t one_chain(uint64_t sum, const uint8_t *p,
-								size_t len, int prefetch)
+SCR_INLINE uint64_t one_chain(uint64_t sum, const uint8_t *p, size_t len, int prefetch)
 {
 	for (; len >= CHAIN; p += CHAIN, len -= CHAIN) {
 		hint(p, prefetch);
@@ -77,8 +76,7 @@ static inline __attribute__((always_inline)) uint64_t one_chain(uint64_t sum, co
 	return scr_inet_tail(sum, p, len);
 }
 
-static inline __attribute__((always_inline)) uint64_t two_chains(uint64_t sum, const uint8_t *p,
-								 size_t len, int prefetch)
+SCR_INLINE uint64_t two_chains(uint64_t sum, const uint8_t *p, size_t len, int prefetch)
 {
 	uint64_t other = 0;
 

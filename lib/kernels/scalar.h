@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define SCR_INLINE static inline __attribute__((always_inline))
+
 /*
  * Compilers vectorise plain loops behind our back, and then a row called "8regs" measures SSE2. A
  * word that went through here sits in a general register, whatever the compiler and its options;

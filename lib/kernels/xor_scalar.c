@@ -21,74 +21,75 @@
 
 /* dst is about to be written, so its line is asked for in a state that may be. Addresses beyond the
  * end do no harm: a prefetch is a hint. */
-SCR_INLINE void hint(const uint8_t *dst, const uint8_t *const *src, unsigned int n, size_t at)
+SCR_INLINE void hint(const uint8_t *p, size_t at, int write)
 {
-	unsigned int k;
-
-	__builtin_prefetch((const void *)((uintptr_t)dst + at), 1);
-	for (k = 0; k < n; k++)
-		__builtin_prefetch((const void *)((uintptr_t)src[k] + at));
+	if (write)
+		__builtin_prefetch((const void *)((uintptr_t)p + at), 1);
+	else
+		__builtin_prefetch((const void *)((uintptr_t)p + at), 0);
 }
 
-SCR_INLINE uint64_t word(uint64_t v, const uint8_t *const *src, unsigned int n, size_t at)
+SCR_INLINE void hints(const uint8_t *dst, SCR_XOR_SOURCES, size_t at)
 {
-	unsigned int k;
-
-	for (k = 0; k < n; k++)
-		v = scr_scalar(v ^ scr_load64(src[k] + at));
-	return v;
+	hint(dst, at, 1);
+	hint(a, at, 0);
+	if (n > 1)
+		hint(b, at, 0);
+	if (n > 2)
+		hint(c, at, 0);
+	if (n > 3)
+		hint(d, at, 0);
 }
 
-SCR_INLINE void line_8regs(uint8_t *dst, const uint8_t *const *src, unsigned int n, size_t at)
+SCR_INLINE void line_8regs(uint8_t *dst, SCR_XOR_SOURCES, size_t at)
 {
-	unsigned int i;
+	size_t end = at + LINE;
 
 #pragma GCC unroll 8
-	for (i = 0; i < LINE; i += 8)
-		scr_store64(dst + at + i, word(scr_load64(dst + at + i), src, n, at + i));
+	for (; at < end; at += 8)
+		scr_store64(dst + at, scr_xor_word(scr_load64(dst + at), a, b, c, d, n, at));
 }
 
 /* The eight registers have names: compilers put small arrays on the stack. */
-SCR_INLINE void line_32regs(uint8_t *dst, const uint8_t *const *src, unsigned int n, size_t at)
+SCR_INLINE void line_32regs(uint8_t *dst, SCR_XOR_SOURCES, size_t at)
 {
-	uint8_t *d = dst + at;
-	uint64_t d0 = scr_scalar(scr_load64(d + 0)), d1 = scr_scalar(scr_load64(d + 8));
-	uint64_t d2 = scr_scalar(scr_load64(d + 16)), d3 = scr_scalar(scr_load64(d + 24));
-	uint64_t d4 = scr_scalar(scr_load64(d + 32)), d5 = scr_scalar(scr_load64(d + 40));
-	uint64_t d6 = scr_scalar(scr_load64(d + 48)), d7 = scr_scalar(scr_load64(d + 56));
+	uint8_t *l = dst + at;
+	uint64_t r0 = scr_scalar(scr_load64(l + 0)), r1 = scr_scalar(scr_load64(l + 8));
+	uint64_t r2 = scr_scalar(scr_load64(l + 16)), r3 = scr_scalar(scr_load64(l + 24));
+	uint64_t r4 = scr_scalar(scr_load64(l + 32)), r5 = scr_scalar(scr_load64(l + 40));
+	uint64_t r6 = scr_scalar(scr_load64(l + 48)), r7 = scr_scalar(scr_load64(l + 56));
 
-	d0 = word(d0, src, n, at + 0);
-	d1 = word(d1, src, n, at + 8);
-	d2 = word(d2, src, n, at + 16);
-	d3 = word(d3, src, n, at + 24);
-	d4 = word(d4, src, n, at + 32);
-	d5 = word(d5, src, n, at + 40);
-	d6 = word(d6, src, n, at + 48);
-	d7 = word(d7, src, n, at + 56);
-	scr_store64(d + 0, d0);
-	scr_store64(d + 8, d1);
-	scr_store64(d + 16, d2);
-	scr_store64(d + 24, d3);
-	scr_store64(d + 32, d4);
-	scr_store64(d + 40, d5);
-	scr_store64(d + 48, d6);
-	scr_store64(d + 56, d7);
+	r0 = scr_xor_word(r0, a, b, c, d, n, at + 0);
+	r1 = scr_xor_word(r1, a, b, c, d, n, at + 8);
+	r2 = scr_xor_word(r2, a, b, c, d, n, at + 16);
+	r3 = scr_xor_word(r3, a, b, c, d, n, at + 24);
+	r4 = scr_xor_word(r4, a, b, c, d, n, at + 32);
+	r5 = scr_xor_word(r5, a, b, c, d, n, at + 40);
+	r6 = scr_xor_word(r6, a, b, c, d, n, at + 48);
+	r7 = scr_xor_word(r7, a, b, c, d, n, at + 56);
+	scr_store64(l + 0, r0);
+	scr_store64(l + 8, r1);
+	scr_store64(l + 16, r2);
+	scr_store64(l + 24, r3);
+	scr_store64(l + 32, r4);
+	scr_store64(l + 40, r5);
+	scr_store64(l + 48, r6);
+	scr_store64(l + 56, r7);
 }
 
 #define XOR_SCALAR(name, line, prefetch)                                                           \
-	SCR_INLINE void name##_body(uint8_t *dst, const uint8_t *const *src, unsigned int n,       \
-				    size_t len)                                                    \
+	SCR_INLINE void name##_body(uint8_t *dst, SCR_XOR_SOURCES, size_t len)                     \
 	{                                                                                          \
 		size_t at;                                                                         \
                                                                                                    \
 		for (at = 0; len - at >= LINE; at += LINE) {                                       \
 			if (prefetch)                                                              \
-				hint(dst, src, n, at + LINE);                                      \
-			line(dst, src, n, at);                                                     \
+				hints(dst, a, b, c, d, n, at + LINE);                              \
+			line(dst, a, b, c, d, n, at);                                              \
 		}                                                                                  \
-		scr_xor_tail(dst, src, n, at, len);                                                \
+		scr_xor_tail(dst, a, b, c, d, n, at, len);                                         \
 	}                                                                                          \
-	SCR_XOR_DRIVER(name, , name##_body)
+	SCR_XOR_KERNEL(name, , name##_body)
 
 XOR_SCALAR(xor_8regs, line_8regs, 0)
 XOR_SCALAR(xor_32regs, line_32regs, 0)

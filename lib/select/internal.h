@@ -20,10 +20,13 @@ struct scr_select_env {
 /* The rows of one class that this CPU can run and that passed their self-test, in table order. */
 struct scr_candidates {
 	const struct scr_kernel *row[SCR_SELECT_MAX];
+	int64_t ps[SCR_SELECT_MAX]; /* what a block took, or 0 if it was not measured */
 	size_t n;
+	size_t chosen; /* index of the row in use */
 };
 
 struct scr_selection {
+	uint64_t cpu; /* the features that were used */
 	struct scr_candidates cand[SCR_KERNEL_CLASSES];
 	struct scr_kernels *turn; /* what consecutive calls get; one entry without "cycle" */
 	size_t nturns;

@@ -4,6 +4,7 @@
 #include "select/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "select/calibrate.h"
+#include "select/measure.h"
 
 /* What the force strings ask for. */
 struct wish {
@@ -97,33 +100,65 @@ static void gather(const struct scr_select_env *env, const struct scr_select_opt
 	}
 }
 
-static const struct scr_kernel *by_name(const struct scr_candidates *c, const char *name)
+/* The index of the row called @name, or c->n. */
+static size_t by_name(const struct scr_candidates *c, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < c->n; i++) {
-		if (!strcmp(c->row[i]->name, name))
-			return c->row[i];
-	}
-	return NULL;
+	for (i = 0; i < c->n && strcmp(c->row[i]->name, name); i++)
+		;
+	return i;
 }
 
-static int choose(const struct scr_select_options *opt, const struct wish *w,
-		  enum scr_kernel_class class, const struct scr_candidates *c,
+static int choose_forced(const struct scr_select_options *opt, const char *class, const char *name,
+			 struct scr_candidates *c)
+{
+	c->chosen = by_name(c, name);
+	if (c->chosen == c->n) {
+		scr_select_say(opt, 1, "%s: no kernel %s that can run here", class, name);
+		return -EINVAL;
+	}
+	scr_select_say(opt, 0, "%s: using function: %s (as asked)", class, name);
+	return 0;
+}
+
+/* In the form in which Linux reports the same race at boot. */
+static int choose_fastest(const struct scr_select_env *env, const struct scr_select_options *opt,
+			  const char *class, struct scr_candidates *c,
+			  const struct scr_kernels *others)
+{
+	int err = scr_calibrate(env->clock, c->row, c->n, others, c->ps);
+	size_t i;
+
+	if (err)
+		return err;
+	scr_select_say(opt, 0, "%s: measuring speed on %d bytes", class, SCR_CALIBRATE_BLOCK);
+	for (i = 0; i < c->n; i++)
+		scr_select_say(opt, 0, "   %-17s: %6" PRIu64 " MB/sec", c->row[i]->name,
+			       scr_mb_per_s(SCR_CALIBRATE_BLOCK, c->ps[i]));
+	c->chosen = scr_measure_choose(c->ps, c->n);
+	scr_select_say(opt, 0, "%s: using function: %s (%" PRIu64 " MB/sec)", class,
+		       c->row[c->chosen]->name,
+		       scr_mb_per_s(SCR_CALIBRATE_BLOCK, c->ps[c->chosen]));
+	return 0;
+}
+
+static int choose(const struct scr_select_env *env, const struct scr_select_options *opt,
+		  const struct wish *w, enum scr_kernel_class class, struct scr_candidates *c,
 		  struct scr_kernels *chosen)
 {
-	const char *name = w->name[class];
-	const struct scr_kernel *k;
+	const char *name = scr_kernel_class_name(class);
+	int err = 0;
 
 	if (!c->n)
 		return -EBADMSG;
-	k = name ? by_name(c, name) : c->row[0];
-	if (!k) {
-		scr_select_say(opt, 1, "%s: no kernel %s that can run here",
-			       scr_kernel_class_name(class), name);
-		return -EINVAL;
-	}
-	*scr_kernels_slot(chosen, class) = k;
+	if (w->name[class])
+		err = choose_forced(opt, name, w->name[class], c);
+	else if (!w->cycle)
+		err = choose_fastest(env, opt, name, c, chosen);
+	if (err)
+		return err;
+	*scr_kernels_slot(chosen, class) = c->row[c->chosen];
 	return 0;
 }
 
@@ -177,9 +212,10 @@ int scr_select_in(const struct scr_select_env *env, const struct scr_select_opti
 	if (!s)
 		return -ENOMEM;
 	usable.cpu &= ~w.without;
+	s->cpu = usable.cpu;
 	for (c = 0; c < SCR_KERNEL_CLASSES; c++) {
 		gather(&usable, opt, (enum scr_kernel_class)c, &s->cand[c]);
-		err = choose(opt, &w, (enum scr_kernel_class)c, &s->cand[c], &chosen);
+		err = choose(&usable, opt, &w, (enum scr_kernel_class)c, &s->cand[c], &chosen);
 		if (err)
 			goto fail;
 	}

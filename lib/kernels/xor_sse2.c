@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* XOR, sse2: the template over these vectors. */
+#include <config.h>
+#include "kernels/rows.h"
+
+#include "base/compiler.h"
+#include "cpu/cpu.h"
+#include "kernels/vec_sse2.h"
+#include "kernels/xor_vec.h"
+
+const struct scr_kernel scr_xor_sse2 = {"sse2", SCR_XOR, SCR_CPU_SSE2, {.xor_ = xor_vec}};

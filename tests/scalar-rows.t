@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The scalar rows are scalar: their disassembly has no vector register. And to show that this test
+# can fail: the vector rows have them.
+objects=${top_builddir:-.}/lib/kernels
+
+case $(uname -m) in
+x86_64) vector='%[xyz]mm' ;;
+aarch64) vector='[^a-z0-9][vq][0-9]+([.,]|$)' ;;
+*) vector= ;;
+esac
+if [ -z "$vector" ] || ! command -v objdump >/dev/null; then
+	echo "1..0 # SKIP needs objdump, and an architecture whose registers are known here"
+	exit 0
+fi
+if grep -q '^COV_CFLAGS = .*-O0\|^SAN_CFLAGS = .*-f' "${top_builddir:-.}/Makefile"; then
+	echo "1..0 # SKIP an instrumented build"
+	exit 0
+fi
+
+echo 1..4
+n=0
+for o in inet_scalar crc32_scalar xor_scalar; do
+	n=$((n + 1))
+	found=$(objdump -d --no-show-raw-insn "$objects/$o.o" | grep -cE "$vector")
+	if [ "$found" -eq 0 ]; then
+		echo "ok $n - $o has no vector instructions"
+	else
+		echo "not ok $n - $o has $found vector instructions"
+	fi
+done
+any=$(cd "$objects" && ls xor_sse2.o xor_neon.o 2>/dev/null | head -n 1)
+if objdump -d --no-show-raw-insn "$objects/$any" | grep -qE "$vector"; then
+	echo "ok 4 - $any has some"
+else
+	echo "not ok 4 - $any has none: this test is blind"
+fi
