@@ -111,7 +111,7 @@ static int list_all(struct scr_pass *p, struct scr_paths *paths, struct scr_view
 	struct scr_list_entry e;
 	struct scr_file_record f;
 	struct scr_link_record l;
-	int r;
+	int r = 0;
 
 	while (!scr_pass_stopped(p) && (r = scr_view_next(v, &f, &l)) > 0) {
 		if (r == SCR_RECORD_LINK) {

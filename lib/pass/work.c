@@ -84,7 +84,7 @@ static int open_file(struct scr_work *w)
 /* ---- known damage under an edit ---------------------------------------------------------- */
 
 /* Whether block @d->block of the open file still shows the bad content of @d. 1, 0, -errno. */
-static int shows_bad_content(struct scr_worker *k, struct scr_work *w, const struct scr_extent *e,
+static int shows_bad_content(struct scr_worker *k, const struct scr_extent *e,
 			     const struct scr_damage_record *d)
 {
 	struct scr_bad_range bad[1];
@@ -138,7 +138,7 @@ static int any_bad_content(struct scr_worker *k, struct scr_work *w)
 		if (scr_judge(&w->p->policy, &e->stamp, &w->base, &w->st, false) != SCR_REL_MTIME)
 			continue;
 		for (uint32_t j = 0; j < e->damage_count; j++) {
-			int r = shows_bad_content(k, w, e, &e->damage[j]);
+			int r = shows_bad_content(k, e, &e->damage[j]);
 
 			if (r != 0)
 				return r;
