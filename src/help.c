@@ -15,6 +15,9 @@
 
 #define COLUMN 28 /* where the explanation of an option begins */
 
+/* make install looks for this in a "scrub" that is there already (guard.mk). */
+static const char package[] = "@(#)" PACKAGE_NAME;
+
 static const char exit_help[] =
 	"Exit status, a sum: 0 sound; 1 repaired; 4 open damage; 8 trouble; 16 usage error;\n"
 	"32 stopped by a signal.\n";
@@ -67,5 +70,5 @@ void help_verb(const struct command *cmd)
 
 void help_version(void)
 {
-	printf("%s (%s) %s\n", program_invocation_short_name, PACKAGE_NAME, scr_version());
+	printf("%s (%s) %s\n", program_invocation_short_name, package + 4, scr_version());
 }

@@ -43,3 +43,4 @@ src_scrub_SOURCES = \
 	src/watch.h
 src_scrub_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 src_scrub_LDADD = lib/libbitscrub.a $(JANSSON_LIBS) $(ZLIB_LIBS) $(BLKID_LIBS)
+include src/guard.mk

@@ -12,8 +12,9 @@
 #include "quote.h"
 #include "units.h"
 
-#define BAR_CELLS 20
-#define BAR_FROM 60 /* a narrower terminal has no room for a bar */
+#define BAR_CELLS 10
+#define BAR_FROM 72  /* a narrower terminal has no room for a bar */
+#define MARGIN 4     /* columns left free: for the ^C that a terminal echoes without being asked */
 
 double progress_rate(struct progress_rate *r, const struct scr_progress *p, int64_t now_ns)
 {
@@ -44,18 +45,28 @@ static void put_bar(FILE *f, double s)
 	fputs("] ", f);
 }
 
-static void put_amounts(FILE *f, const struct scr_progress *p)
+/* "1.6 of 5.6 GiB", "900 MiB of 5.6 GiB". */
+static void put_part(FILE *f, uint64_t part, uint64_t all)
 {
 	char done[UNITS_TEXT], total[UNITS_TEXT];
+	char *unit = strchr(units_size(done, part), ' ');
 
-	if (p->bytes_total)
-		/* 100 % is said when it is done, never before. */
-		fprintf(f, "%d %% %s of %s", (int)(share(p) * 100), units_size(done, p->bytes_done),
-			units_size(total, p->bytes_total));
-	else if (p->files_done)
+	if (!strcmp(unit, strchr(units_size(total, all), ' ')))
+		*unit = '\0';
+	fprintf(f, "%s of %s", done, total);
+}
+
+static void put_amounts(FILE *f, const struct scr_progress *p)
+{
+	if (p->bytes_total) {
+		/* Rounded down: 100 % is said when it is done. */
+		fprintf(f, "%d %% ", (int)(share(p) * 100));
+		put_part(f, p->bytes_done, p->bytes_total);
+	} else if (p->files_done) {
 		fprintf(f, "%s, %llu files", p->phase, (unsigned long long)p->files_done);
-	else
+	} else {
 		fputs(p->phase, f);
+	}
 }
 
 static void put_rate(FILE *f, const struct scr_progress *p, double rate)
@@ -172,13 +183,13 @@ char *progress_line(const struct scr_progress *p, double rate, unsigned int widt
 		put_bar(f, share(p));
 	put_all(f, p, rate);
 	fflush(f);
-	/* The last column stays free: some terminals wrap when it is written. */
-	if (width > 1 && size < width - 1)
-		put_path(f, p, width - 1 - (unsigned int)size);
+	width -= width > MARGIN ? MARGIN : width;
+	if (size < width)
+		put_path(f, p, width - (unsigned int)size);
 	if (fclose(f) != 0) {
 		free(line);
 		return NULL;
 	}
-	cut(line, width - 1);
+	cut(line, width);
 	return line;
 }
