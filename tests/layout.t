@@ -57,6 +57,8 @@ sub floors {
 		my ($folder) = $file =~ m{^lib/(\w+)/} or next;
 		push @wrong, "$folder/ has no floor in lib/FLOORS" unless defined $floor{$folder};
 		for my $name (grep { s/^"// } includes($file)) {
+			# The public header is above pass, which fills its structs, and below nothing.
+			next if $name eq 'bitscrub.h' && ($floor{$folder} // 0) >= $floor{pass};
 			my ($other) = $name =~ m{^(\w+)/};
 			push @wrong, "$file includes $name: write it with its folder" if !defined $other;
 			next if !defined $other || $other eq $folder;
