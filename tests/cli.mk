@@ -10,7 +10,21 @@ cli_tests = \
 TESTS += $(cli_tests)
 
 if HAVE_CMOCKA
-cmocka_tests += tests/text.test
+cmocka_tests += tests/report.test tests/text.test
+tests_report_test_SOURCES = \
+	tests/report.c \
+	src/command.c \
+	src/console.c \
+	src/nearest.c \
+	src/quote.c \
+	src/report.c \
+	src/report_json.c \
+	src/report_text.c \
+	src/text_close.c \
+	src/text_status.c \
+	src/units.c
+tests_report_test_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_report_test_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_text_test_SOURCES = \
 	tests/text.c \
 	src/nearest.c \

@@ -26,7 +26,7 @@ scripts() {
 		[ -f "$f" ] || continue
 		case $(head -n 1 "$f") in
 		'#!'*sh | '#!'*bats) echo "$f" ;;
-		*) case $f in *.bash) echo "$f" ;; esac ;;
+		*) case $f in *.bash | */packages) echo "$f" ;; esac ;;
 		esac
 	done
 }
