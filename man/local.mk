@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# man pages
-dist_man_MANS += man/bitscrub-manifest.5
+dist_man_MANS += man/bitscrub-manifest.5 man/scrub.8
+include man/rename.mk

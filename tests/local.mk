@@ -11,7 +11,8 @@ AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
-	SCRUB='$(abs_top_builddir)/src/scrub'; export SCRUB;
+	SCRUB='$(abs_top_builddir)/src/scrub'; export SCRUB; \
+	CC='$(CC)'; export CC;
 
 LDADD = lib/libbitscrub.a $(CMOCKA_LIBS) $(ZLIB_LIBS) $(BLKID_LIBS)
 
@@ -20,6 +21,7 @@ if HAVE_CMOCKA
 cmocka_tests =
 endif
 include tests/kernels.mk
+include tests/cli.mk
 if HAVE_CMOCKA
 include tests/sys.mk
 check_PROGRAMS += $(cmocka_tests)

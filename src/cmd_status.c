@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shows what is known about targets, without reading data. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "job.h"
+
+static int show_status(struct job *job, const char *target, struct scr_summary *out)
+{
+	struct scr_status *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	r = scr_get_status(job->ctx, target, s, out);
+	if (r == 0)
+		report_status(&job->report, target, s);
+	free(s);
+	return r;
+}
+
+int cmd_status(struct job *job, char **args, size_t n)
+{
+	return job_each(job, show_status, args, n);
+}

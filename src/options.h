@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the command line asked for, and the table of options that it is parsed by. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bitscrub.h>
+
+/* Owned, NULL-terminated when not empty; @v of no strings is NULL. */
+struct strings {
+	char **v;
+	size_t n;
+};
+
+struct options {
+	struct scr_options lib; /* settings and kernels are filled in by options_parse() */
+	bool quiet, json, verbose, long_list, help, version;
+	const char *format;
+	struct strings settings, kernels;
+};
+
+enum option_kind {
+	KIND_FLAG,         /* bool: set */
+	KIND_STRING,       /* const char *: the argument */
+	KIND_NUMBER,       /* unsigned int, at least 1 */
+	KIND_SETTING,      /* struct strings: adds "name=argument" */
+	KIND_SIZE_SETTING, /* the same, the argument in bytes after K M G T */
+	KIND_PARITY_OFF,   /* adds "parity=off" */
+	KIND_KERNEL,       /* struct strings: adds the argument */
+};
+
+struct option_row {
+	const char *name;
+	int letter;       /* 0: none */
+	const char *arg;  /* NULL: takes none */
+	enum option_kind kind;
+	size_t field;     /* offset in struct options */
+	const char *help;
+};
+
+enum {
+#define OPTION(id, ...) OPTION_##id,
+#include "options.def"
+#undef OPTION
+	OPTIONS
+};
+
+/* The set of options that a verb takes is an OR of these. */
+enum {
+#define OPTION(id, ...) OPT_##id = 1 << OPTION_##id,
+#include "options.def"
+#undef OPTION
+	OPTS_COMMON = OPT_QUIET | OPT_JSON | OPT_HELP,
+	OPTS_SETTINGS = OPT_BLOCK_SIZE | OPT_PARITY | OPT_NO_PARITY | OPT_PARITY_UNIT |
+			OPT_EXCLUDE | OPT_CROSS_MOUNTS,
+};
+
+extern const struct option_row option_rows[OPTIONS];
+
+struct command;
+
+/* Parses the options of @cmd; argv[0] is the verb. Operands are moved behind the options and
+ * @operand is the index of the first. Returns 0, or an exit status after it has said on stderr what
+ * is wrong. @opt is to be freed in either case. */
+int options_parse(const struct command *cmd, int argc, char **argv, struct options *opt,
+		  int *operand);
+void options_free(struct options *opt);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Hands each event to the renderer that was asked for. */
+#include <config.h>
+#include "report.h"
+
+#include <search.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console.h"
+#include "options.h"
+#include "quote.h"
+
+void report_init(struct report *r, struct console *console, const struct command *cmd,
+		 const struct options *opt)
+{
+	*r = (struct report){ .console = console, .cmd = cmd, .opt = opt };
+	r->ops = opt->json ? &report_json_ops : &report_text_ops;
+}
+
+static void note(struct report *r, const char *target, const char *text)
+{
+	if (r->opt->quiet)
+		return;
+	console_err(r->console);
+	if (target) {
+		quote_name(stderr, target, strlen(target));
+		fputs(": ", stderr);
+	}
+	quote_text(stderr, text, strlen(text));
+	putc('\n', stderr);
+	console_done(r->console);
+}
+
+void report_event(void *arg, const struct scr_event *ev)
+{
+	struct report *r = arg;
+
+	switch (ev->type) {
+	case SCR_EV_DAMAGE:
+		console_out(r->console);
+		r->ops->damage(r, ev->target, ev->u.damage);
+		console_flush(r->console);
+		break;
+	case SCR_EV_FILE:
+		console_out(r->console);
+		r->ops->file(r, ev->target, ev->u.file);
+		console_done(r->console);
+		break;
+	case SCR_EV_LIST:
+		console_out(r->console);
+		r->ops->list(r, ev->target, ev->u.list);
+		console_done(r->console);
+		break;
+	case SCR_EV_TROUBLE:
+		r->ops->trouble(r, ev->target, ev->u.trouble);
+		break;
+	case SCR_EV_NOTE:
+		note(r, ev->target, ev->u.note);
+		break;
+	case SCR_EV_SUMMARY:
+		break; /* the call returns it too: report_end() */
+	}
+}
+
+static void forget_known(struct report *r)
+{
+	tdestroy(r->known, free);
+	r->known = NULL;
+	r->known_count = 0;
+}
+
+void report_end(struct report *r, const char *target, const struct scr_summary *s)
+{
+	console_out(r->console);
+	r->ops->summary(r, target, s);
+	console_flush(r->console);
+	forget_known(r);
+}
+
+void report_status(struct report *r, const char *target, const struct scr_status *s)
+{
+	console_out(r->console);
+	r->ops->status(r, target, s);
+	console_flush(r->console);
+}
+
+void report_setting(struct report *r, const char *target, const char *key, const char *value)
+{
+	console_out(r->console);
+	r->ops->setting(r, target, key, value);
+	console_done(r->console);
+}
+
+/* FNV-1a. Two names of one hash would be counted as one, which a count in a mail survives. */
+static uint64_t hash(const struct scr_name *name)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < name->len; i++)
+		h = (h ^ (unsigned char)name->path[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool report_known_is_new(struct report *r, const struct scr_name *name)
+{
+	uint64_t *key = malloc(sizeof(*key));
+	uint64_t **slot;
+
+	if (!key)
+		return true;
+	*key = hash(name);
+	slot = tsearch(key, &r->known, compare);
+	if (slot && *slot == key) {
+		r->known_count++;
+		return true;
+	}
+	free(key);
+	return slot == NULL;
+}

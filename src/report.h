@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rendering of what the library tells: one stream of events, two renderers. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bitscrub.h>
+
+struct command;
+struct console;
+struct options;
+struct report;
+
+/* Any pointer may be NULL: then there is nothing to say. Called with the console taken for stdout,
+ * but for trouble and note. */
+struct report_ops {
+	void (*damage)(struct report *r, const char *target, const struct scr_damage *d);
+	void (*file)(struct report *r, const char *target, const struct scr_file_event *f);
+	void (*trouble)(struct report *r, const char *target, const struct scr_trouble *t);
+	void (*list)(struct report *r, const char *target, const struct scr_list_entry *e);
+	void (*summary)(struct report *r, const char *target, const struct scr_summary *s);
+	void (*status)(struct report *r, const char *target, const struct scr_status *s);
+	void (*setting)(struct report *r, const char *target, const char *key, const char *value);
+};
+
+extern const struct report_ops report_text_ops, report_json_ops;
+
+struct report {
+	const struct report_ops *ops;
+	struct console *console;
+	const struct options *opt;
+	const struct command *cmd;
+	/* Of the present target: */
+	void *known;        /* tsearch tree of names whose known damage was told or counted */
+	size_t known_count;
+};
+
+void report_init(struct report *r, struct console *console, const struct command *cmd,
+		 const struct options *opt);
+/* The event sink: arg is the report. */
+void report_event(void *arg, const struct scr_event *ev);
+/* Ends a target: its summary, after whatever else was said of it. */
+void report_end(struct report *r, const char *target, const struct scr_summary *s);
+
+void report_status(struct report *r, const char *target, const struct scr_status *s);
+void report_setting(struct report *r, const char *target, const char *key, const char *value);
+
+/* Whether known damage of this name has not been seen before in this target; counts it. */
+bool report_known_is_new(struct report *r, const struct scr_name *name);
+
+#endif

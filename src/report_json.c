@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* JSON Lines: each event one object. The schema is in scrub(8). */
+#include <config.h>
+#include "report.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "console.h"
+#include "options.h"
+#include "quote.h"
+#include "units.h"
+
+/* Numbers are 64-bit and signed in JSON's usual readers; none of ours comes near. */
+static void put_int(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static void put_bool(json_t *o, const char *key, bool v)
+{
+	json_object_set_new(o, key, json_boolean(v));
+}
+
+static void put_time(json_t *o, const char *key, int64_t ns)
+{
+	char text[UNITS_TEXT];
+
+	if (ns != 0)
+		json_object_set_new(o, key, json_string(units_iso(text, ns)));
+}
+
+/* A string of bytes: valid UTF-8 under @key, and if it isn't that, exactly under KEY_bytes. */
+static void put_bytes(json_t *o, const char *key, const char *s, size_t len)
+{
+	char name[64];
+	char *percent;
+	int exact = 1;
+	char *text = quote_json(s, len, &exact);
+
+	json_object_set_new(o, key, text ? json_string(text) : json_null());
+	free(text);
+	if (exact)
+		return;
+	percent = quote_percent(s, len);
+	snprintf(name, sizeof(name), "%s_bytes", key);
+	json_object_set_new(o, name, percent ? json_string(percent) : json_null());
+	free(percent);
+}
+
+static void put_name(json_t *o, const char *key, const struct scr_name *name)
+{
+	if (name->path)
+		put_bytes(o, key, name->path, name->len);
+}
+
+static void put_string(json_t *o, const char *key, const char *s)
+{
+	if (s)
+		put_bytes(o, key, s, strlen(s));
+}
+
+static void put_errno(json_t *o, int err)
+{
+	const char *name = err ? strerrorname_np(err) : NULL;
+
+	if (name)
+		json_object_set_new(o, "errno", json_string(name));
+}
+
+static json_t *start(const char *event, const char *target)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "event", json_string(event));
+	put_string(o, "target", target);
+	return o;
+}
+
+static void finish(json_t *o)
+{
+	/* A failed write shows in ferror(), which the console looks at. */
+	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	putc('\n', stdout);
+	json_decref(o);
+}
+
+static void json_damage(struct report *r, const char *target, const struct scr_damage *d)
+{
+	json_t *o = start("damage", target);
+
+	(void)r;
+	put_name(o, "path", &d->name);
+	json_object_set_new(o, "kind", json_string(scr_damage_kind_name(d->kind)));
+	if (d->block != SCR_NO_BLOCK) {
+		put_int(o, "block", d->block);
+		put_int(o, "blocks", d->blocks);
+		put_int(o, "offset", d->offset);
+		put_int(o, "length", d->length);
+	}
+	if (d->size_was >= 0)
+		put_int(o, "size_was", (uint64_t)d->size_was);
+	if (d->size_now >= 0)
+		put_int(o, "size_now", (uint64_t)d->size_now);
+	put_time(o, "since", d->since);
+	if (d->carried)
+		put_bool(o, "carried", true);
+	if (d->known)
+		put_bool(o, "known", true);
+	if (d->metadata_changed)
+		put_bool(o, "metadata_changed", true);
+	put_errno(o, d->err);
+	finish(o);
+}
+
+static void json_file(struct report *r, const char *target, const struct scr_file_event *f)
+{
+	json_t *o = start("file", target);
+
+	(void)r;
+	put_name(o, "path", &f->name);
+	json_object_set_new(o, "verdict", json_string(scr_verdict_name(f->verdict)));
+	put_name(o, "from", &f->from);
+	if (f->bit_flip)
+		put_bool(o, "bit_flip", true);
+	finish(o);
+}
+
+static void json_trouble(struct report *r, const char *target, const struct scr_trouble *t)
+{
+	json_t *o = start("trouble", target);
+
+	put_name(o, "path", &t->name);
+	put_errno(o, t->err);
+	put_string(o, "message", t->message);
+	if (t->warning)
+		put_bool(o, "warning", true);
+	console_out(r->console);
+	finish(o);
+	console_flush(r->console);
+}
+
+static void json_list(struct report *r, const char *target, const struct scr_list_entry *e)
+{
+	json_t *o = start("list", target);
+	char crc[9];
+
+	(void)r;
+	put_name(o, "path", &e->name);
+	put_name(o, "link_to", &e->link_owner);
+	put_int(o, "size", e->size);
+	put_int(o, "blocks", e->blocks);
+	put_int(o, "mtime_ns", (uint64_t)e->mtime_ns);
+	put_int(o, "ctime_ns", (uint64_t)e->ctime_ns);
+	put_int(o, "inode", e->ino);
+	put_int(o, "mode", e->mode);
+	put_int(o, "uid", e->uid);
+	put_int(o, "gid", e->gid);
+	put_int(o, "nlink", e->nlink);
+	put_time(o, "recorded", e->recorded_ns);
+	put_time(o, "checked", e->checked_ns);
+	put_bool(o, "unrecorded", e->unrecorded);
+	snprintf(crc, sizeof(crc), "%08x", e->crc32);
+	json_object_set_new(o, "crc32", e->unrecorded ? json_null() : json_string(crc));
+	put_int(o, "damaged_blocks", e->damaged_blocks);
+	if (e->damaged_blocks)
+		put_string(o, "damage", scr_damage_kind_name(e->damage_kind));
+	put_time(o, "damaged_since", e->damaged_since);
+	finish(o);
+}
+
+static json_t *kernels(const struct scr_summary *s)
+{
+	static const char *const classes[] = { "inet", "crc32", "xor", "fused" };
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (s->kernel[i])
+			put_string(o, classes[i], s->kernel[i]);
+	return o;
+}
+
+static void json_summary(struct report *r, const char *target, const struct scr_summary *s)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "event", json_string("summary"));
+	put_int(o, "schema", 1);
+	put_string(o, "verb", r->cmd->name);
+	put_string(o, "target", target);
+	put_bool(o, "complete", s->complete);
+	put_bool(o, "first", s->first);
+	put_int(o, "files", s->files);
+	put_int(o, "bytes", s->bytes);
+	put_int(o, "blocks", s->blocks);
+	for (int v = 0; v < SCR_VERDICTS; v++)
+		put_int(o, scr_verdict_name((enum scr_verdict)v), s->verdicts[v]);
+	put_int(o, "transient", s->transient);
+	put_int(o, "repaired", s->repaired);
+	put_int(o, "blocks_damaged", s->blocks_damaged);
+	put_int(o, "files_damaged", s->files_damaged);
+	put_int(o, "bytes_read", s->bytes_read);
+	put_int(o, "bytes_from_medium", s->bytes_from_medium);
+	put_int(o, "bytes_unknown", s->bytes_unknown);
+	put_int(o, "bytes_from_cache", s->bytes_from_cache);
+	put_int(o, "trouble", s->trouble);
+	json_object_set_new(o, "seconds", json_real(s->seconds));
+	put_int(o, "exit", (uint64_t)s->exit);
+	json_object_set_new(o, "kernels", kernels(s));
+	finish(o);
+}
+
+static json_t *ages(const struct scr_status *s)
+{
+	json_t *a = json_array();
+
+	for (int i = 0; i < SCR_AGE_BUCKETS; i++) {
+		json_t *o = json_object();
+
+		if (s->age_bytes[i] == 0) {
+			json_decref(o);
+			continue;
+		}
+		if (i < SCR_AGE_BUCKETS - 1)
+			put_int(o, "below_days", 1u << i);
+		put_int(o, "bytes", s->age_bytes[i]);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static void put_counts(json_t *o, const struct scr_status *s)
+{
+	put_int(o, "files", s->files);
+	put_int(o, "links", s->links);
+	put_int(o, "bytes", s->bytes);
+	put_int(o, "extents", s->extents);
+	put_int(o, "blocks", s->blocks);
+	put_int(o, "hole_bytes", s->hole_bytes);
+	put_int(o, "files_damaged", s->files_damaged);
+	put_int(o, "blocks_damaged", s->blocks_damaged);
+	put_int(o, "bytes_damaged", s->bytes_damaged);
+	put_int(o, "extents_unrecorded", s->extents_unrecorded);
+	put_int(o, "parity_bytes", s->parity_bytes);
+	put_int(o, "bytes_never_checked", s->bytes_never_checked);
+}
+
+static void json_status(struct report *r, const char *target, const struct scr_status *s)
+{
+	json_t *o = start("status", target);
+
+	(void)r;
+	put_string(o, "state", s->state);
+	put_string(o, "recorded_target", s->target);
+	put_int(o, "generation", s->generation);
+	put_time(o, "created", s->created_ns);
+	put_time(o, "published", s->published_ns);
+	put_int(o, "block_size", s->block_size);
+	put_bool(o, "parity", s->parity);
+	put_int(o, "columns", s->columns);
+	put_int(o, "parity_unit", s->parity_unit);
+	put_counts(o, s);
+	put_time(o, "oldest_check", s->oldest_check_ns);
+	put_time(o, "newest_check", s->newest_check_ns);
+	json_object_set_new(o, "ages", ages(s));
+	put_time(o, "last_pass", s->last_pass_start_ns);
+	json_object_set_new(o, "last_pass_seconds", json_real((double)s->last_pass_ns / 1e9));
+	put_int(o, "last_pass_bytes", s->last_pass_bytes);
+	put_int(o, "last_pass_exit", (uint64_t)s->last_pass_exit);
+	put_time(o, "last_complete_pass", s->last_complete_ns);
+	put_bool(o, "pass_running", s->pass_running);
+	if (s->running_pid)
+		put_int(o, "running_pid", (uint64_t)s->running_pid);
+	put_int(o, "journal_records", s->journal_records);
+	finish(o);
+}
+
+static void json_setting(struct report *r, const char *target, const char *key, const char *value)
+{
+	json_t *o = start("setting", target);
+
+	(void)r;
+	put_string(o, "key", key);
+	put_string(o, "value", value);
+	finish(o);
+}
+
+const struct report_ops report_json_ops = {
+	.damage = json_damage,
+	.file = json_file,
+	.trouble = json_trouble,
+	.list = json_list,
+	.summary = json_summary,
+	.status = json_status,
+	.setting = json_setting,
+};

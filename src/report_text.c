@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Text for people: each line says the target, the file, what is the matter and how much. */
+#include <config.h>
+#include "report_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "console.h"
+#include "options.h"
+#include "quote.h"
+#include "units.h"
+
+/* "TARGET: PATH: ", without PATH where the target itself is meant. */
+static void put_names(FILE *f, const char *target, const struct scr_name *name)
+{
+	quote_name(f, target, strlen(target));
+	fputs(": ", f);
+	if (!name->path || (name->len == 1 && name->path[0] == '.'))
+		return;
+	quote_name(f, name->path, name->len);
+	fputs(": ", f);
+}
+
+void text_alarm(const struct report *r, const char *word)
+{
+	if (r->console->color)
+		printf("\033[1;31m%s\033[m", word);
+	else
+		fputs(word, stdout);
+}
+
+static void put_blocks(const struct scr_damage *d)
+{
+	unsigned long long first = d->block, last = d->block + d->blocks - 1;
+
+	if (d->block == SCR_NO_BLOCK)
+		return;
+	if (d->blocks > 1)
+		printf(" in blocks %llu to %llu", first, last);
+	else
+		printf(" in block %llu", first);
+	printf(": %llu bytes at offset %llu", (unsigned long long)d->length,
+	       (unsigned long long)d->offset);
+}
+
+static void put_circumstances(const struct scr_damage *d)
+{
+	char date[UNITS_TEXT];
+
+	if (d->err)
+		printf(" (%s)", strerror(d->err));
+	if (d->size_was >= 0 && d->size_now >= 0)
+		printf(", size was %lld, is %lld", (long long)d->size_was, (long long)d->size_now);
+	if (d->kind == SCR_DAMAGE_ALTERED && !d->carried)
+		fputs(", under an unchanged modification time", stdout);
+	if (d->carried)
+		fputs(", older than the last edit of the file", stdout);
+	if (d->metadata_changed)
+		fputs(", metadata changed since", stdout);
+	if (d->known)
+		printf(", known since %s", units_date(date, d->since));
+}
+
+/* Under -q what was reported before is one line a file, and not more of them than fit a mail. */
+static void known_damage(struct report *r, const char *target, const struct scr_damage *d)
+{
+	char date[UNITS_TEXT];
+
+	if (!report_known_is_new(r, &d->name) || r->known_count > TEXT_KNOWN_MAX)
+		return;
+	put_names(stdout, target, &d->name);
+	text_alarm(r, scr_damage_kind_name(d->kind));
+	printf(", still damaged since %s\n", units_date(date, d->since));
+}
+
+static void text_damage(struct report *r, const char *target, const struct scr_damage *d)
+{
+	if (d->known && r->opt->quiet) {
+		known_damage(r, target, d);
+		return;
+	}
+	put_names(stdout, target, &d->name);
+	text_alarm(r, scr_damage_kind_name(d->kind));
+	put_blocks(d);
+	put_circumstances(d);
+	putchar('\n');
+}
+
+/* A change that looks like a flipped bit is worth a line even when files are not listed. */
+static void text_file(struct report *r, const char *target, const struct scr_file_event *f)
+{
+	if (r->opt->quiet || (!r->opt->verbose && !f->bit_flip))
+		return;
+	put_names(stdout, target, &f->name);
+	fputs(scr_verdict_name(f->verdict), stdout);
+	if (f->from.path) {
+		fputs(" from ", stdout);
+		quote_name(stdout, f->from.path, f->from.len);
+	}
+	fputs(f->bit_flip ? ", looks like a bit flip\n" : "\n", stdout);
+}
+
+static void text_trouble(struct report *r, const char *target, const struct scr_trouble *t)
+{
+	const char *why = t->err ? strerror(t->err) : NULL;
+
+	console_err(r->console);
+	if (t->warning)
+		fputs("warning: ", stderr);
+	if (target)
+		put_names(stderr, target, &t->name);
+	quote_text(stderr, t->message, strlen(t->message));
+	if (why && !strstr(t->message, why))
+		fprintf(stderr, ": %s", why);
+	putc('\n', stderr);
+	console_done(r->console);
+}
+
+static void put_mode(uint32_t mode)
+{
+	static const char letters[] = "rwxrwxrwx";
+	char text[11] = "----------";
+
+	for (int i = 0; i < 9; i++)
+		if (mode & 0400u >> i)
+			text[i + 1] = letters[i];
+	if (mode & S_ISUID)
+		text[3] = mode & S_IXUSR ? 's' : 'S';
+	if (mode & S_ISGID)
+		text[6] = mode & S_IXGRP ? 's' : 'S';
+	if (mode & S_ISVTX)
+		text[9] = mode & S_IXOTH ? 't' : 'T';
+	fputs(text, stdout);
+}
+
+static void put_record(const struct scr_list_entry *e)
+{
+	char mtime[UNITS_TEXT], checked[UNITS_TEXT];
+
+	put_mode(e->mode);
+	printf(" %2u %5u %5u %12llu  %s  %-16s  ", e->nlink, e->uid, e->gid,
+	       (unsigned long long)e->size, units_date(mtime, e->mtime_ns),
+	       units_date(checked, e->checked_ns));
+	if (e->unrecorded)
+		fputs("--------  ", stdout);
+	else
+		printf("%08x  ", e->crc32);
+}
+
+static void text_list(struct report *r, const char *target, const struct scr_list_entry *e)
+{
+	char date[UNITS_TEXT];
+
+	(void)target;
+	if (r->opt->long_list)
+		put_record(e);
+	quote_name(stdout, e->name.path, e->name.len);
+	if (e->link_owner.path && r->opt->long_list) {
+		fputs(" = ", stdout);
+		quote_name(stdout, e->link_owner.path, e->link_owner.len);
+	}
+	if (e->damaged_blocks && (r->opt->long_list || r->opt->lib.damaged_only)) {
+		fputs(": ", stdout);
+		text_alarm(r, scr_damage_kind_name(e->damage_kind));
+		printf(", %llu block%s, since %s", (unsigned long long)e->damaged_blocks,
+		       e->damaged_blocks == 1 ? "" : "s", units_date(date, e->damaged_since));
+	}
+	putchar('\n');
+}
+
+static void text_setting(struct report *r, const char *target, const char *key, const char *value)
+{
+	(void)r;
+	(void)target;
+	printf("%s=", key);
+	quote_text(stdout, value, strlen(value));
+	putchar('\n');
+}
+
+const struct report_ops report_text_ops = {
+	.damage = text_damage,
+	.file = text_file,
+	.trouble = text_trouble,
+	.list = text_list,
+	.summary = text_summary,
+	.status = text_status,
+	.setting = text_setting,
+};

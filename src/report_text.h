@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of the text renderer share. */
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include "report.h"
+
+#define TEXT_KNOWN_MAX 20 /* lines about damage that was told before, under -q */
+
+/* The word on stdout, red where there are colours. */
+void text_alarm(const struct report *r, const char *word);
+
+/* "scrub VERB [--state DIR] TARGET" on stdout, as it can be typed: with the program by the path that
+ * it was called by, because another one may be found under its name. @words: verb and options. */
+void text_command(const struct report *r, const char *words, const char *target);
+
+/* text_close.c */
+void text_summary(struct report *r, const char *target, const struct scr_summary *s);
+/* text_status.c */
+void text_status(struct report *r, const char *target, const struct scr_status *s);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The closing block: the totals again, and the next command to type. */
+#include <config.h>
+#include "report_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "console.h"
+#include "options.h"
+#include "quote.h"
+#include "units.h"
+
+static void put_option(const char *option, const char *value)
+{
+	printf(" %s ", option);
+	quote_name(stdout, value, strlen(value));
+}
+
+void text_command(const struct report *r, const char *words, const char *target)
+{
+	quote_name(stdout, program_invocation_name, strlen(program_invocation_name));
+	printf(" %s", words);
+	if (r->opt->lib.state_dir)
+		put_option("--state", r->opt->lib.state_dir);
+	if (r->opt->lib.manifest)
+		put_option("-m", r->opt->lib.manifest);
+	fputs(target[0] == '-' ? " -- " : " ", stdout);
+	quote_name(stdout, target, strlen(target));
+}
+
+static bool is_verb(const struct report *r, const char *verb)
+{
+	return !strcmp(r->cmd->name, verb);
+}
+
+static void put_verdicts(const struct scr_summary *s)
+{
+	const char *comma = "";
+
+	for (int v = 0; v < SCR_VERDICTS; v++) {
+		if (!s->verdicts[v])
+			continue;
+		printf("%s%llu %s", comma, (unsigned long long)s->verdicts[v],
+		       scr_verdict_name((enum scr_verdict)v));
+		comma = ", ";
+	}
+	if (s->transient)
+		printf("%s%llu transient", comma, (unsigned long long)s->transient);
+	if (s->repaired)
+		printf(", %llu repaired", (unsigned long long)s->repaired);
+}
+
+static void put_source(uint64_t part, uint64_t all, const char *source, const char **comma)
+{
+	if (part == 0)
+		return;
+	if (part == all)
+		printf("%sall %s", *comma, source);
+	else
+		/* Never 100 % of what is only nearly all. */
+		printf("%s%d %% %s", *comma, (int)((double)part * 100 / (double)all), source);
+	*comma = ", ";
+}
+
+static void put_reading(const struct scr_summary *s)
+{
+	char size[UNITS_TEXT], time[UNITS_TEXT], rate[UNITS_TEXT];
+	const char *comma = "; ";
+
+	printf("  read %s in %s", units_size(size, s->bytes_read), units_duration(time, s->seconds));
+	if (s->seconds > 0.1 && s->bytes_read)
+		printf(", %s/s", units_size(rate, (uint64_t)((double)s->bytes_read / s->seconds)));
+	put_source(s->bytes_from_medium, s->bytes_read, "from the medium", &comma);
+	put_source(s->bytes_from_cache, s->bytes_read, "from the cache", &comma);
+	put_source(s->bytes_unknown, s->bytes_read, "from medium or cache, not known which", &comma);
+	putchar('\n');
+}
+
+static const char *headline(const struct report *r, const struct scr_summary *s)
+{
+	if (s->exit & SCR_EXIT_STOPPED)
+		return "stopped; what was done is kept";
+	if (is_verb(r, "accept"))
+		return "accepted what was asked for";
+	if (s->first)
+		return s->complete ? "first pass: recorded, nothing was compared" :
+				     "first pass, not complete: recorded, nothing was compared";
+	if (is_verb(r, "verify"))
+		return s->complete ? "compared with the manifest" :
+				     "compared with the manifest, not completely";
+	return s->complete ? "pass complete" : "pass NOT complete";
+}
+
+static uint64_t compared(const struct scr_summary *s)
+{
+	return s->verdicts[SCR_OK] + s->verdicts[SCR_TOUCHED] + s->verdicts[SCR_MOVED];
+}
+
+static void put_count(uint64_t n, const char *one)
+{
+	printf("%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");
+}
+
+static void put_damage(const struct report *r, const char *target, const struct scr_summary *s)
+{
+	quote_name(stdout, target, strlen(target));
+	fputs(": ", stdout);
+	text_alarm(r, "DAMAGE");
+	if (s->blocks_damaged) {
+		fputs(": ", stdout);
+		put_count(s->blocks_damaged, "block");
+	}
+	if (s->files_damaged) {
+		fputs(s->blocks_damaged ? " in " : ": ", stdout);
+		put_count(s->files_damaged, "file");
+	}
+	putchar('\n');
+}
+
+/* What to do about damage. verify keeps no list of what it found, so it sends to the copies. */
+static void next_after_damage(const struct report *r, const char *target)
+{
+	if (is_verb(r, "verify")) {
+		fputs("Next: restore what is named above from a good copy, then: ", stdout);
+		text_command(r, "verify", target);
+		putchar('\n');
+		return;
+	}
+	fputs("Next: ", stdout);
+	text_command(r, "list --damaged", target);
+	fputs("\n      then restore these files from a backup; or, if their present content is right:\n"
+	      "      ",
+	      stdout);
+	text_command(r, "accept", target);
+	fputs(" PATH...\n", stdout);
+}
+
+static void next_after_success(const struct report *r, const char *target,
+			       const struct scr_summary *s)
+{
+	fputs("Next: ", stdout);
+	if (is_verb(r, "verify")) {
+		text_command(r, "verify", target);
+		fputs("   (again, from time to time)\n", stdout);
+		return;
+	}
+	text_command(r, "run", target);
+	if (s->exit & SCR_EXIT_STOPPED)
+		fputs("   (goes on from here)\n", stdout);
+	else if (s->first)
+		fputs("   (checks what was recorded)\n", stdout);
+	else
+		fputs("   (from cron: run -q --existing)\n", stdout);
+}
+
+static void put_totals(const struct report *r, const char *target, const struct scr_summary *s)
+{
+	char size[UNITS_TEXT];
+
+	quote_name(stdout, target, strlen(target));
+	printf(": %s\n  ", headline(r, s));
+	put_count(s->files, "file");
+	printf(", %s: ", units_size(size, s->bytes));
+	put_verdicts(s);
+	putchar('\n');
+	put_reading(s);
+	if (s->trouble || s->verdicts[SCR_SKIPPED])
+		printf("  %llu troubles (told above), %llu files skipped\n",
+		       (unsigned long long)s->trouble,
+		       (unsigned long long)s->verdicts[SCR_SKIPPED]);
+}
+
+static void put_known_rest(const struct report *r, const char *target)
+{
+	if (r->known_count <= TEXT_KNOWN_MAX)
+		return;
+	printf("and %zu more: ", r->known_count - TEXT_KNOWN_MAX);
+	text_command(r, "list --damaged", target);
+	putchar('\n');
+}
+
+static void init_done(const struct report *r, const char *target)
+{
+	quote_name(stdout, target, strlen(target));
+	fputs(": manifest created, nothing was read\nNext: ", stdout);
+	text_command(r, "run", target);
+	putchar('\n');
+}
+
+static bool did_nothing(const struct scr_summary *s)
+{
+	for (int v = 0; v < SCR_VERDICTS; v++)
+		if (s->verdicts[v])
+			return false;
+	return !s->complete && s->bytes_read == 0;
+}
+
+static bool sound(const struct scr_summary *s)
+{
+	return s->complete && !s->first && compared(s) > 0 &&
+	       !(s->exit & (SCR_EXIT_DAMAGE | SCR_EXIT_TROUBLE | SCR_EXIT_STOPPED));
+}
+
+static void close_pass(struct report *r, const char *target, const struct scr_summary *s)
+{
+	bool damaged = s->exit & SCR_EXIT_DAMAGE;
+
+	if (r->opt->quiet)
+		put_known_rest(r, target);
+	else if (!did_nothing(s) || (s->exit & SCR_EXIT_STOPPED))
+		put_totals(r, target, s);
+	if (damaged) {
+		put_damage(r, target, s);
+		next_after_damage(r, target);
+		return;
+	}
+	if (r->opt->quiet)
+		return;
+	if (sound(s))
+		puts("No damage.");
+	/* Trouble has been told with what to do about it, which then comes first. */
+	if (!(s->exit & (SCR_EXIT_TROUBLE | SCR_EXIT_USAGE)))
+		next_after_success(r, target, s);
+}
+
+void text_summary(struct report *r, const char *target, const struct scr_summary *s)
+{
+	if (is_verb(r, "init")) {
+		if (!s->exit && !r->opt->quiet)
+			init_done(r, target);
+	} else if (is_verb(r, "run") || is_verb(r, "verify") || is_verb(r, "accept")) {
+		close_pass(r, target, s);
+	}
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is known about a target, for people. */
+#include <config.h>
+#include "report_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "options.h"
+#include "quote.h"
+#include "units.h"
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+static void put_state(const struct scr_status *s)
+{
+	char date[UNITS_TEXT];
+
+	fputs("  state        ", stdout);
+	quote_name(stdout, s->state, strlen(s->state));
+	printf(", generation %" PRIu64 ", written %s\n", s->generation,
+	       units_date(date, s->published_ns));
+}
+
+static void put_recorded(const struct scr_status *s)
+{
+	char bytes[UNITS_TEXT], block[UNITS_TEXT];
+
+	printf("  recorded     %" PRIu64 " files, %s in %" PRIu64 " blocks of %s", s->files,
+	       units_size(bytes, s->bytes), s->blocks, units_size(block, s->block_size));
+	if (s->links)
+		printf(", %" PRIu64 " more hard links", s->links);
+	putchar('\n');
+	if (s->extents_unrecorded)
+		printf("  unrecorded   %" PRIu64 " extents that could never be read\n",
+		       s->extents_unrecorded);
+}
+
+static void put_checked(const struct scr_status *s)
+{
+	char oldest[UNITS_TEXT], newest[UNITS_TEXT], never[UNITS_TEXT];
+	int64_t now = now_ns();
+
+	if (!s->newest_check_ns) {
+		puts("  checked      never");
+		return;
+	}
+	printf("  checked      oldest %s, newest %s", units_age(oldest, s->oldest_check_ns, now),
+	       units_age(newest, s->newest_check_ns, now));
+	if (s->bytes_never_checked)
+		printf("; never: %s", units_size(never, s->bytes_never_checked));
+	putchar('\n');
+}
+
+/* The buckets that hold something, as of the last writing of the manifest. */
+static void put_ages(const struct scr_status *s)
+{
+	char size[UNITS_TEXT];
+	bool any = false;
+
+	for (int i = 0; i < SCR_AGE_BUCKETS; i++) {
+		if (!s->age_bytes[i])
+			continue;
+		fputs(any ? ", " : "  ages         ", stdout);
+		if (i < SCR_AGE_BUCKETS - 1)
+			printf("%s below %u day%s", units_size(size, s->age_bytes[i]), 1u << i,
+			       i ? "s" : "");
+		else
+			printf("%s above", units_size(size, s->age_bytes[i]));
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+}
+
+static void put_damage(const struct report *r, const struct scr_status *s)
+{
+	char size[UNITS_TEXT];
+
+	fputs("  damage       ", stdout);
+	if (!s->files_damaged && !s->blocks_damaged) {
+		puts("none known");
+		return;
+	}
+	text_alarm(r, "OPEN");
+	printf(": %" PRIu64 " block%s (%s) in %" PRIu64 " file%s\n", s->blocks_damaged,
+	       s->blocks_damaged == 1 ? "" : "s", units_size(size, s->bytes_damaged),
+	       s->files_damaged, s->files_damaged == 1 ? "" : "s");
+}
+
+static void put_parity(const struct scr_status *s)
+{
+	char size[UNITS_TEXT];
+
+	if (!s->parity)
+		puts("  parity       off");
+	else
+		printf("  parity       one byte for %u of data: %s\n", s->columns,
+		       units_size(size, s->parity_bytes));
+}
+
+static void put_passes(const struct scr_status *s)
+{
+	char date[UNITS_TEXT], time[UNITS_TEXT], size[UNITS_TEXT];
+
+	if (s->last_pass_start_ns)
+		printf("  last pass    %s, %s in %s, exit status %d\n",
+		       units_date(date, s->last_pass_start_ns), units_size(size, s->last_pass_bytes),
+		       units_duration(time, (double)s->last_pass_ns / 1e9), s->last_pass_exit);
+	if (s->last_complete_ns != s->last_pass_start_ns)
+		printf("  complete     the last pass that was complete: %s\n",
+		       units_date(date, s->last_complete_ns));
+	if (s->pass_running && s->running_pid)
+		printf("  running      a pass, process %d; this is what was last written\n",
+		       s->running_pid);
+	else if (s->pass_running)
+		puts("  running      a pass; this is what was last written");
+	else if (s->journal_records)
+		printf("  unfinished   a pass was stopped after %" PRIu64
+		       " extents; the next goes on there\n",
+		       s->journal_records);
+}
+
+static void put_next(const struct report *r, const char *target, const struct scr_status *s)
+{
+	fputs("Next: ", stdout);
+	text_command(r, s->files_damaged || s->blocks_damaged ? "list --damaged" : "run", target);
+	putchar('\n');
+}
+
+void text_status(struct report *r, const char *target, const struct scr_status *s)
+{
+	bool damaged = s->files_damaged || s->blocks_damaged;
+
+	if (r->opt->quiet && !damaged)
+		return;
+	quote_name(stdout, target, strlen(target));
+	putchar('\n');
+	put_state(s);
+	put_recorded(s);
+	put_checked(s);
+	put_ages(s);
+	put_damage(r, s);
+	put_parity(s);
+	put_passes(s);
+	if (!r->opt->lib.manifest && !s->pass_running)
+		put_next(r, target, s);
+}

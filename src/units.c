@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sizes and times as people write and read them. */
+#include <config.h>
+#include "units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+int units_parse_size(const char *s, uint64_t *bytes)
+{
+	static const char letters[] = "KMGT";
+	unsigned long long n;
+	const char *letter;
+	unsigned int shift = 0;
+	char *end;
+
+	if (!isdigit((unsigned char)s[0]))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(s, &end, 10);
+	if (errno)
+		return -EINVAL;
+	letter = *end ? strchr(letters, toupper((unsigned char)*end)) : NULL;
+	if (letter) {
+		shift = 10 * (unsigned int)(letter - letters + 1);
+		end++;
+		if (!strcasecmp(end, "iB"))
+			end += 2;
+	}
+	if (*end || n > UINT64_MAX >> shift)
+		return -EINVAL;
+	*bytes = (uint64_t)n << shift;
+	return 0;
+}
+
+char *units_size(char text[UNITS_TEXT], uint64_t bytes)
+{
+	static const char *const names[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes / 1024;
+	size_t i = 0;
+
+	if (bytes < 1024) {
+		snprintf(text, UNITS_TEXT, "%u byte%s", (unsigned int)bytes, bytes == 1 ? "" : "s");
+		return text;
+	}
+	/* What would be printed as 1024 belongs to the next unit. */
+	for (; v >= 1023.5; i++)
+		v /= 1024;
+	snprintf(text, UNITS_TEXT, v < 9.95 ? "%.1f %s" : "%.0f %s", v, names[i]);
+	return text;
+}
+
+static void two_units(char *text, uint64_t n, unsigned int per, const char *big, const char *small)
+{
+	snprintf(text, UNITS_TEXT, "%llu %s %u %s", (unsigned long long)(n / per), big,
+		 (unsigned int)(n % per), small);
+}
+
+/* Seconds that are no time at all, or too many to count, become ones that can be printed. */
+static double sane(double seconds)
+{
+	if (!(seconds > 0))
+		return 0;
+	return seconds < 1e12 ? seconds : 1e12;
+}
+
+char *units_duration(char text[UNITS_TEXT], double seconds)
+{
+	uint64_t n;
+
+	seconds = sane(seconds);
+	n = (uint64_t)(seconds + 0.5);
+	if (seconds < 9.95)
+		snprintf(text, UNITS_TEXT, "%.1f s", seconds);
+	else if (n < 60)
+		snprintf(text, UNITS_TEXT, "%u s", (unsigned int)n);
+	else if (n < 3600)
+		two_units(text, n, 60, "min", "s");
+	else if (n < 86400)
+		two_units(text, n / 60, 60, "h", "min");
+	else
+		two_units(text, n / 3600, 24, "d", "h");
+	return text;
+}
+
+char *units_clock(char text[UNITS_TEXT], double seconds)
+{
+	uint64_t n = (uint64_t)(sane(seconds) + 0.5);
+	unsigned int s = n % 60, m = n / 60 % 60;
+
+	if (n < 3600)
+		snprintf(text, UNITS_TEXT, "%u:%02u", m, s);
+	else
+		snprintf(text, UNITS_TEXT, "%llu:%02u:%02u", (unsigned long long)(n / 3600), m, s);
+	return text;
+}
+
+static time_t whole_seconds(int64_t ns)
+{
+	return (time_t)(ns / NS_PER_S - (ns % NS_PER_S < 0));
+}
+
+char *units_date(char text[UNITS_TEXT], int64_t ns)
+{
+	time_t t = whole_seconds(ns);
+	struct tm tm;
+
+	if (ns == 0 || !localtime_r(&t, &tm) || !strftime(text, UNITS_TEXT, "%Y-%m-%d %H:%M", &tm))
+		snprintf(text, UNITS_TEXT, "never");
+	return text;
+}
+
+char *units_iso(char text[UNITS_TEXT], int64_t ns)
+{
+	time_t t = whole_seconds(ns);
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(text, UNITS_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		snprintf(text, UNITS_TEXT, "1970-01-01T00:00:00Z");
+	return text;
+}
+
+char *units_age(char text[UNITS_TEXT], int64_t ns, int64_t now_ns)
+{
+	long long days = (now_ns - ns) / (86400 * NS_PER_S);
+
+	if (ns == 0)
+		snprintf(text, UNITS_TEXT, "never");
+	else if (days <= 0)
+		snprintf(text, UNITS_TEXT, "today");
+	else
+		snprintf(text, UNITS_TEXT, "%lld day%s ago", days, days == 1 ? "" : "s");
+	return text;
+}

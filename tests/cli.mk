@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The command front end, and the rules of the whole tree.
+EXTRA_DIST += tests/helper.bash $(cli_tests)
+cli_tests = \
+	tests/cli.bats \
+	tests/completion.bats \
+	tests/install.bats \
+	tests/layout.t \
+	tests/lint.t
+TESTS += $(cli_tests)
+
+if HAVE_CMOCKA
+cmocka_tests += tests/report.test tests/text.test
+tests_report_test_SOURCES = \
+	tests/report.c \
+	src/command.c \
+	src/console.c \
+	src/nearest.c \
+	src/quote.c \
+	src/report.c \
+	src/report_json.c \
+	src/report_text.c \
+	src/text_close.c \
+	src/text_status.c \
+	src/units.c
+tests_report_test_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_report_test_LDADD = $(LDADD) $(JANSSON_LIBS)
+tests_text_test_SOURCES = \
+	tests/text.c \
+	src/nearest.c \
+	src/progress.c \
+	src/quote.c \
+	src/units.c
+tests_text_test_LDADD = $(CMOCKA_LIBS)
+endif
+
+# The unit tests alone; and the same under valgrind.
+check-unit:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests)'
+check-valgrind:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests)' \
+		TEST_LOG_COMPILER='valgrind -q --error-exitcode=99 --leak-check=full'
+.PHONY: check-unit check-valgrind
