@@ -131,7 +131,7 @@ static int exit_status(const struct scr_pass *p, int r)
 		bits |= SCR_EXIT_DAMAGE;
 	if (s->repaired)
 		bits |= SCR_EXIT_REPAIRED;
-	if (r == -EINTR || scr_pass_stopped(p))
+	if (r == -EINTR)
 		bits |= SCR_EXIT_STOPPED;
 	return bits;
 }

@@ -150,7 +150,9 @@ static int copy_view(struct publisher *pub, struct scr_view *v, struct scr_exten
 	int r;
 
 	while ((r = scr_view_next(v, &f, &l)) > 0) {
-		if (r == SCR_RECORD_LINK) {
+		if (scr_pass_stopped(pub->p)) {
+			r = -EINTR;
+		} else if (r == SCR_RECORD_LINK) {
 			r = scr_mwriter_link(pub->w, &l);
 		} else {
 			r = scr_mwriter_file(pub->w, &f);
@@ -311,7 +313,7 @@ static int write_plan(struct merge *m)
 
 	scr_plan_cursor_init(&c, m->planned->plan);
 	while ((r = scr_plan_next(&c, &m->e, &m->path, &m->pos)) == 1) {
-		r = write_entry(m);
+		r = scr_pass_stopped(m->pub.p) ? -EINTR : write_entry(m);
 		if (r < 0)
 			break;
 		m->pub.p->ctx->files_done++;

@@ -136,6 +136,22 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 	return r;
 }
 
+/*
+ * The plan; a file system met for the first time gets its place in the manifest before any journal
+ * refers to it.
+ */
+static int plan(struct scr_pass *p, struct scr_planned *planned)
+{
+	int r = scr_plan_run(p, planned);
+
+	if (r < 0 || p->header.identity_count == scr_mreader_header(p->old)->identity_count)
+		return r;
+	scr_plan_free(planned->plan);
+	planned->plan = NULL;
+	r = scr_publish_view(p);
+	return r < 0 ? r : scr_plan_run(p, planned);
+}
+
 static int pass(struct scr_pass *p)
 {
 	struct scr_planned planned = {0};
@@ -144,7 +160,7 @@ static int pass(struct scr_pass *p)
 	p->sum.first = scr_mreader_trailer(p->old)->files == 0;
 	r = scr_plan_guard_identity(p);
 	if (r == 0)
-		r = scr_plan_run(p, &planned);
+		r = plan(p, &planned);
 	if (r == 0)
 		r = scr_plan_guards(p, &planned);
 	if (r == 0)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "pass/feed.h"
 #include "pass/select.h"
 #include "walk/resolve.h"
@@ -30,13 +29,7 @@ struct verify {
 	size_t stray_count, stray_cap, stray_next;
 	bool second_scan;
 	uint64_t files;
-	bool told_repairs;
 };
-
-static bool has_extent_damage(const struct scr_file_record *f)
-{
-	return f->damage.kind != 0;
-}
 
 /* ---- links ------------------------------------------------------------------------------- */
 
@@ -143,7 +136,7 @@ static int first_scan(struct verify *v, struct scr_work **w)
 				return r;
 			continue;
 		}
-		if (!scr_paths_take(&v->paths, f.path, f.path_len, has_extent_damage(&f)))
+		if (!scr_paths_take(&v->paths, f.path, f.path_len, false))
 			continue;
 		v->files++;
 		*w = make_work(v, &f, f.path, f.path_len);
