@@ -92,31 +92,37 @@ struct scr_update {
 /* Appends the JOURNAL record to an empty @fd: updates of files that are cut by @g, extending the
  * manifest of @generation. */
 int scr_journal_start(int fd, uint64_t generation, const struct scr_geometry *g, int64_t now_ns);
-/* Encodes @u as one self-checking record at the end of @out, for one write(2) by the caller. */
-int scr_journal_encode(struct scr_buf *out, const struct scr_update *u);
+/* Encodes @u as one self-checking record at the end of @out, for one write(2) by the caller.
+ * Extents ascend and fit the size of the file. -EINVAL: not so, and readers would end before it;
+ * -EMSGSIZE, -ENAMETOOLONG, -ENOMEM. @out is as before then. */
+int scr_journal_encode(struct scr_buf *out, const struct scr_geometry *g,
+		       const struct scr_update *u);
 
 struct scr_journal;
 
 /*
- * Reads the journal in @fd once and makes its updates available in walk order, newest last for
- * each path. Memory stays below 16 MiB: larger journals are sorted through temporary files made by
- * @tmpfile (returns a descriptor of an unnamed file or -errno).
+ * Checks the journal in @fd (pread only; it must stay open) and makes its updates available in walk
+ * order. Memory stays below 16 MiB, one large record aside: larger journals are sorted through a
+ * temporary file made by @tmpfile (returns a descriptor of an unnamed file, then owned, or -errno).
  * A journal that does not start with a valid JOURNAL record of @generation is empty (0 records).
- * *valid receives the length of its good part.
+ * *valid receives the length of its good part. -EPROTONOSUPPORT: of a newer version.
  */
 int scr_journal_open(int fd, uint64_t generation, int (*tmpfile)(void *arg), void *arg,
 		     struct scr_journal **out, uint64_t *valid);
 uint64_t scr_journal_count(const struct scr_journal *j); /* UPDATE records */
 /*
  * The next path that has updates, with the newest file record (@f->path is valid until the next
- * call); *done is set if an update finished the file. Returns 1, 0 at the end, -errno.
+ * call and followed by a NUL); *done tells whether an update under the same stamp finished the
+ * file. @f->fs may be beyond the identities of the manifest. Returns 1, 0 at the end, -errno.
  */
 int scr_journal_next(struct scr_journal *j, struct scr_file_record *f, bool *done);
-/* The next extent (or run of holes) of that path, by index, of each the newest; a run is cut where
- * newer extents lie in it. Streamed, never all in memory. Returns 1, 0 if there is none, -errno. */
+/* The next extent (or run of holes) of that path, by index, of each the newest that fits the size
+ * of the newest file record; a run is cut where newer extents lie in it. Streamed, never all in
+ * memory. Returns 1, 0 if there is none, -errno. */
 int scr_journal_extent(struct scr_journal *j, struct scr_extent *e);
-/* The path that scr_journal_next() would return; NULL at the end. */
-const char *scr_journal_peek(struct scr_journal *j, uint32_t *len);
+/* Sets *path to what scr_journal_next() would return, passing over what is left of the extents of
+ * the current path. Returns 1, 0 at the end, -errno. */
+int scr_journal_peek(struct scr_journal *j, const char **path, uint32_t *len);
 int scr_journal_rewind(struct scr_journal *j);
 void scr_journal_free(struct scr_journal *j);
 
@@ -125,7 +131,8 @@ void scr_journal_free(struct scr_journal *j);
 struct scr_view;
 
 /*
- * The manifest with the journal applied, in walk order. Both stay the caller's; @j may be NULL.
+ * The manifest with the journal applied, in walk order. Both stay the caller's and are rewound;
+ * @j may be NULL. -EBADMSG: the journal was cut by another geometry.
  * An extent of the manifest is left out where an update of its file has one that overlaps it, or
  * where it does not fit the newest size of the file (scr_cut_extent).
  */
@@ -140,6 +147,7 @@ void scr_view_free(struct scr_view *v);
  * The same merge for one file at a time, for publishing: positions @v so that scr_view_extent()
  * yields the extents of the FILE record at @offset of the manifest (UINT64_MAX: none), overlaid
  * with those of the path that scr_journal_next() returned last if @journal, under the size @size.
+ * Extents of that path must not have been taken yet. -EBADMSG: there is no FILE record.
  */
 int scr_view_file_at(struct scr_view *v, uint64_t offset, bool journal, uint64_t size);
 

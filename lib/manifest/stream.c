@@ -10,19 +10,9 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "manifest/medium.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
-
-/* Errors that a bad medium gives; others say nothing about what is stored. */
-static bool medium_error(int err)
-{
-	static const int errors[] = {EIO, EILSEQ, EUCLEAN, EBADMSG, ENODATA, EREMOTEIO};
-
-	for (size_t i = 0; i < SCR_ARRAY_SIZE(errors); i++)
-		if (err == errors[i])
-			return true;
-	return false;
-}
 
 /* All of @len bytes; -ENODATA, as from a bad medium, if the file ends before. */
 static int read_all(struct scr_stream *s, uint8_t *p, size_t len, uint64_t offset)
@@ -49,13 +39,13 @@ static int read_group(struct scr_stream *s, size_t size, uint64_t offset, bool *
 	int r = read_all(s, s->group, size, offset);
 
 	memset(unreadable, 0, SCR_GROUP_UNITS * sizeof(*unreadable));
-	if (r == 0 || !medium_error(-r))
+	if (r == 0 || !scr_medium_error(-r))
 		return r;
 	for (size_t at = 0; at < size; at += SCR_GROUP_UNIT) {
 		r = read_all(s, s->group + at, SCR_GROUP_UNIT, offset + at);
 		if (r == 0)
 			continue;
-		if (!medium_error(-r))
+		if (!scr_medium_error(-r))
 			return r;
 		memset(s->group + at, 0, SCR_GROUP_UNIT);
 		unreadable[at / SCR_GROUP_UNIT] = true;

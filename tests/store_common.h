@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the tests of manifest and journal share: seeded random records, and comparing them. */
+#ifndef TESTS_STORE_COMMON_H
+#define TESTS_STORE_COMMON_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "manifest/store.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+struct rng {
+	uint64_t state;
+};
+
+uint64_t rng_next(struct rng *r);
+uint32_t rng_below(struct rng *r, uint32_t n);
+
+/* An empty file without a name; also what scr_journal_open() wants for @tmpfile. */
+int temp_file(void *unused);
+uint8_t *read_whole(int fd, size_t *len);
+/* Makes @fd hold exactly these bytes. */
+void write_whole(int fd, const void *p, size_t len);
+
+/* A header with strings of all sorts; scr_header_free(). */
+struct scr_header sample_header(const struct scr_geometry *g);
+extern const struct scr_geometry small_geometry; /* defaults but for blocks of 1 MiB */
+
+/* A path of 1 to 4 short components of odd bytes; NUL-terminated, to be freed. */
+char *random_path(struct rng *r);
+/* Valid in every field; the path is left out. */
+struct scr_file_record random_file(struct rng *r, uint64_t size);
+/* Extent @index of a file of @size bytes, with a random choice of everything that is optional. */
+struct scr_extent random_extent(struct rng *r, const struct scr_geometry *g, uint64_t size,
+				uint64_t index);
+/* Holes from @index on. */
+struct scr_extent random_run(struct rng *r, const struct scr_geometry *g, uint64_t size,
+			     uint64_t index, uint64_t run);
+
+void assert_files_equal(const struct scr_file_record *a, const struct scr_file_record *b);
+void assert_extents_equal(const struct scr_extent *a, const struct scr_extent *b);
+void assert_headers_equal(const struct scr_header *a, const struct scr_header *b);
+void assert_trailers_equal(const struct scr_trailer *a, const struct scr_trailer *b);
+
+#endif
