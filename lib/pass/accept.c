@@ -121,10 +121,9 @@ int scr_verb_accept(struct scr_ctx *ctx, const char *target, const char *const *
 	struct scr_pass p;
 	int r = scr_pass_begin(&p, ctx, "accept", target, true);
 
-	if (r == 0 && npaths == 0) {
-		scr_trouble(&p, NULL, 0, 0, "accept needs a PATH ('.' for all files with damage)");
-		r = -EINVAL;
-	}
+	if (r == 0 && npaths == 0)
+		r = scr_usage(&p, NULL, "accept needs a PATH ('.' for all files with damage)");
+
 	if (r == 0)
 		r = scr_paths_init(&select, &p, paths, npaths);
 	if (r == 0) {

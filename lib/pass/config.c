@@ -36,9 +36,7 @@ static int apply(struct scr_pass *p, const char *const *pairs)
 
 	for (; r == 0 && *pairs; pairs++)
 		r = scr_settings_apply(&p->header.settings, *pairs, has_records, &err);
-	if (r < 0)
-		scr_trouble(p, NULL, 0, r == -EINVAL ? 0 : -r, "%s", err.text);
-	return r;
+	return r == -EINVAL ? scr_usage(p, NULL, "%s", err.text) : r;
 }
 
 int scr_verb_config_set(struct scr_ctx *ctx, const char *target, const char *const *pairs,

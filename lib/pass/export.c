@@ -108,10 +108,9 @@ int scr_verb_export(struct scr_ctx *ctx, const char *target, const char *format,
 	struct exporter x = {.p = &p, .write = write, .arg = arg};
 	int r = scr_pass_begin(&p, ctx, "export", target, false);
 
-	if (r == 0 && strcmp(format, "sfv") != 0) {
-		scr_trouble(&p, NULL, 0, 0, "unknown format '%s'; there is: sfv", format);
-		r = -EINVAL;
-	}
+	if (r == 0 && strcmp(format, "sfv") != 0)
+		r = scr_usage(&p, NULL, "unknown format '%s'; there is: sfv", format);
+
 	if (r == 0) {
 		r = scr_pass_open_state(&p, SCR_ACCESS_READ);
 		if (r == -ENOENT && !ctx->opt.manifest)

@@ -219,7 +219,7 @@ int scr_pass_open_state(struct scr_pass *p, enum scr_access access)
 		return r;
 	if (r < 0) {
 		scr_trouble(p, NULL, 0, r == -EPERM || r == -ENOTUNIQ ? 0 : -r, "%s", why.text);
-		return r == -EINVAL ? -EIO : r;
+		return r;
 	}
 	r = lock_state(p, access);
 	if (r == 0 && access == SCR_ACCESS_WRITE) {
@@ -242,9 +242,7 @@ static int apply_options(struct scr_pass *p)
 		r = scr_settings_apply(&p->header.settings, *s, false, &err);
 	if (r == 0 && p->ctx->opt.cross_mounts)
 		r = scr_settings_apply(&p->header.settings, "cross-mounts=yes", false, &err);
-	if (r < 0)
-		scr_trouble(p, NULL, 0, r == -EINVAL ? 0 : -r, "%s", err.text);
-	return r;
+	return r == -EINVAL ? scr_usage(p, NULL, "%s", err.text) : r;
 }
 
 int scr_pass_prepare_new(struct scr_pass *p)
@@ -256,6 +254,7 @@ int scr_pass_prepare_new(struct scr_pass *p)
 	p->header.version = SCR_FORMAT_VERSION;
 	p->header.created_ns = p->start_wall_ns;
 	p->header.kind = p->kind;
+	p->header.parities = 1;
 	p->header.target = strdup(p->path);
 	if (!p->header.target)
 		return -ENOMEM;

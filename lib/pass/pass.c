@@ -28,8 +28,8 @@ static int choose_kernels(struct scr_pass *p)
 	int r = scr_select(&o, &p->selection);
 
 	if (r == -EINVAL)
-		scr_trouble(p, NULL, 0, 0, "no such kernel on this machine; 'bench' lists them");
-	else if (r < 0)
+		return scr_usage(p, NULL, "no such kernel on this machine; 'bench' lists them");
+	if (r < 0)
 		scr_trouble(p, NULL, 0, -r, "cannot choose kernels");
 	return r;
 }
@@ -121,9 +121,7 @@ static int exit_status(const struct scr_pass *p, int r)
 	const struct scr_summary *s = &p->sum;
 	int bits = s->exit;
 
-	if (r == -EINVAL)
-		return bits | SCR_EXIT_USAGE;
-	if (r < 0 && r != -EINTR)
+	if (r < 0 && r != -EINTR && !(bits & SCR_EXIT_USAGE))
 		bits |= SCR_EXIT_TROUBLE;
 	if (s->trouble || s->transient)
 		bits |= SCR_EXIT_TROUBLE;

@@ -88,6 +88,8 @@ void scr_trouble(struct scr_pass *p, const char *path, size_t len, int err, cons
 /* The same, said even when quiet, but no trouble by itself. */
 void scr_warn(struct scr_pass *p, const char *path, size_t len, const char *fmt, ...)
 	SCR_PRINTF(4, 5);
+/* What was asked for makes no sense: exit 16. Returns -EINVAL. */
+int scr_usage(struct scr_pass *p, const char *path, const char *fmt, ...) SCR_PRINTF(3, 4);
 void scr_note(struct scr_pass *p, const char *fmt, ...) SCR_PRINTF(2, 3);
 
 /* What a path is called in reports: a single file's record "." by the file's name. */

@@ -74,10 +74,9 @@ static int refuse_settings(struct scr_pass *p)
 
 	if (!s || !*s)
 		return 0;
-	scr_trouble(p, NULL, 0, 0,
-		    "the target has its settings already; '%s' is for a first run: use 'config' to change it",
-		    *s);
-	return -EINVAL;
+	return scr_usage(p, NULL,
+			 "the target has its settings already; '%s' is for a first run: use 'config' to change it",
+			 *s);
 }
 
 /* The state, ready for a pass: what a stopped pass left is folded in first. */

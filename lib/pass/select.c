@@ -61,10 +61,9 @@ static int normalise(struct scr_pass *p, const char *path, char **out)
 	if (s && p->leaf && !strcmp(s, p->leaf))
 		strcpy(s, ".");
 	if (!s || !scr_path_valid(s, strlen(s))) {
-		scr_trouble(p, path, strlen(path), 0,
-			    "is not a path below the target: give it as reports print it");
 		free(s);
-		return -EINVAL;
+		return scr_usage(p, path,
+				 "is not a path below the target: give it as reports print it");
 	}
 	*out = s;
 	return 0;

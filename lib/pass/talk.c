@@ -3,6 +3,7 @@
 #include <config.h>
 #include "pass/pass.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,17 @@ void scr_warn(struct scr_pass *p, const char *path, size_t len, const char *fmt,
 	va_start(ap, fmt);
 	vtrouble(p, path, len, 0, true, fmt, ap);
 	va_end(ap);
+}
+
+int scr_usage(struct scr_pass *p, const char *path, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vtrouble(p, path, path ? strlen(path) : 0, 0, true, fmt, ap);
+	va_end(ap);
+	p->sum.exit |= SCR_EXIT_USAGE;
+	return -EINVAL;
 }
 
 void scr_note(struct scr_pass *p, const char *fmt, ...)
