@@ -26,4 +26,9 @@ static int64_t system_monotonic(void *arg SCR_UNUSED)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t scr_clock_uptime(void)
+{
+	return read_clock(CLOCK_BOOTTIME);
+}
+
 const struct scr_clock scr_clock_system = {system_wall, system_monotonic, NULL};

@@ -17,6 +17,9 @@ struct scr_clock {
 
 extern const struct scr_clock scr_clock_system;
 
+/* Nanoseconds since the system was started, suspend included. */
+int64_t scr_clock_uptime(void);
+
 static inline int64_t scr_clock_wall(const struct scr_clock *c)
 {
 	return c->wall_ns(c->arg);

@@ -52,13 +52,13 @@ static bool joins(const struct scr_damage *a, const struct scr_damage *b)
 	       a->carried == b->carried && a->offset + a->length == b->offset;
 }
 
-void scr_tell_damage(struct scr_work *w, const struct scr_extent *e,
-		     const struct scr_damage_record *list, uint32_t count)
+static void tell_extent(struct scr_work *w, const struct scr_extent *e)
 {
+	uint32_t count = e->damage_count;
 	struct scr_damage run, d;
 
 	for (uint32_t i = 0; i < count; i++) {
-		d = describe(w, e, &list[i]);
+		d = describe(w, e, &e->damage[i]);
 		if (i > 0 && joins(&run, &d)) {
 			run.blocks += d.block != run.block + run.blocks - 1;
 			run.length += d.length;
@@ -73,4 +73,11 @@ void scr_tell_damage(struct scr_work *w, const struct scr_extent *e,
 	pthread_mutex_lock(&w->p->ctx->lock);
 	w->p->sum.blocks_damaged += count;
 	pthread_mutex_unlock(&w->p->ctx->lock);
+}
+
+void scr_tell_results(struct scr_worker *k, struct scr_work *w)
+{
+	for (uint32_t i = 0; i < k->result_count; i++)
+		if (k->results[i].damage_count > 0)
+			tell_extent(w, &k->results[i]);
 }

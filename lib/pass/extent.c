@@ -9,19 +9,12 @@
 
 #include "base/compiler.h"
 
-/* Content written this shortly before it was read may change again without moving a time. */
-#define RACY_WINDOW_NS (2 * SCR_NS_PER_S)
-/* Times further ahead than this come from a wrong clock, not from the present. */
-#define FUTURE_NS (60 * SCR_NS_PER_S)
-
 /* ---- recording --------------------------------------------------------------------------- */
 
 static bool is_racy(const struct scr_work *w)
 {
-	int64_t t = w->p->policy.use_ctime ? scr_ctime_ns(&w->st) : scr_mtime_ns(&w->st);
-	int64_t now = w->began_ns;
-
-	return t > now - RACY_WINDOW_NS && t <= now + FUTURE_NS;
+	return w->unsynced || !strcmp(w->p->fs.type, "tmpfs") ||
+	       scr_work_younger(w, SCR_RACY_WINDOW_NS);
 }
 
 /* What every result of this pass shares. */
@@ -99,7 +92,6 @@ static int record(struct scr_worker *k, struct scr_work *w)
 		return copy_content(c, out);
 	if (record_unreadable(w, c, out) < 0)
 		return -ENOMEM;
-	scr_tell_damage(w, out, out->damage, out->damage_count);
 	scr_work_found(w, SCR_UNREADABLE, true);
 	return 0;
 }
@@ -265,7 +257,9 @@ static void count_blocks(struct scr_work *w, uint64_t compared, uint64_t differi
 static int compare_strictly(struct scr_worker *k, struct scr_work *w,
 			    const struct scr_extent *base, enum scr_relation rel)
 {
-	bool racy = base->flags & SCR_EXTENT_RACY;
+	/* lazytime keeps times in memory: a crash can lose those of a legitimate write. */
+	bool lazy = w->p->fs.lazytime && base->recorded_ns < w->p->boot_ns;
+	bool racy = (base->flags & SCR_EXTENT_RACY) || lazy;
 	enum scr_verdict v = scr_judge_difference(rel, racy);
 	struct findings f = {0};
 	uint8_t kind;
@@ -281,15 +275,14 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w,
 		goto out;
 	count_blocks(w, base->cut.blocks, f.count);
 	if (f.count > 0) {
-		if (!(w->e.flags & SCR_PLAN_MOVED))
-			scr_tell_damage(w, base, f.list, f.count);
 		scr_work_found(w, verdict_of(&f, v), true);
-	} else if (rel != SCR_REL_SAME) {
-		w->any_touched = true;
+		r = keep_damaged(k, w, base, &f);
+	} else {
+		if (rel != SCR_REL_SAME)
+			w->any_touched = true;
+		if (!w->verify)
+			r = keep_sound(k, w, base, rel != SCR_REL_SAME);
 	}
-	if (!w->verify)
-		r = f.count > 0 ? keep_damaged(k, w, base, &f)
-				: keep_sound(k, w, base, rel != SCR_REL_SAME);
 out:
 	free(f.list);
 	return r;
@@ -304,12 +297,22 @@ static int keep_unreadable(struct scr_worker *k, struct scr_work *w, const struc
 	for (uint32_t j = 0; r == 0 && j < k->content.bad_count; j++)
 		r = push(&f, base, unreadable(w, &k->content.bad[j]));
 	if (r == 0) {
-		scr_tell_damage(w, base, f.list, f.count);
 		scr_work_found(w, SCR_UNREADABLE, true);
 		r = keep_damaged(k, w, base, &f);
 	}
 	free(f.list);
 	return r;
+}
+
+/* A single changed block is looked at more closely at the end: it may be a flipped bit. */
+static void remember(struct scr_work *w, const struct scr_extent *base,
+		     const struct scr_content *c, uint32_t i)
+{
+	pthread_mutex_lock(&w->lock);
+	w->last_was = expected(base, i);
+	w->last_is = c->checks[i];
+	w->last_length = scr_content_length(c, i);
+	pthread_mutex_unlock(&w->lock);
 }
 
 /* mtime moved: other content is a change. */
@@ -320,8 +323,12 @@ static int compare_changed(struct scr_worker *k, struct scr_work *w, const struc
 
 	if (c->bad_count > 0)
 		return keep_unreadable(k, w, base);
-	for (uint32_t i = 0; i < base->cut.blocks; i++)
-		differing += !block_equal(c, base, i);
+	for (uint32_t i = 0; i < base->cut.blocks; i++) {
+		if (block_equal(c, base, i))
+			continue;
+		differing++;
+		remember(w, base, c, i);
+	}
 	count_blocks(w, base->cut.blocks, differing);
 	w->any_touched = true;
 	if (differing == 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "pass/suspect.h"
 
 struct feed {
 	struct scr_pass *p;
@@ -20,6 +21,9 @@ struct feed {
 	bool have_pending;
 	bool ended;
 	atomic_int error;          /* the first -errno that ends the pass */
+	atomic_uint lost;          /* files in a row whose device seems to be gone */
+	pthread_mutex_t suspect_lock;
+	struct scr_suspects suspects;
 };
 
 /* What a thread works on. */
@@ -304,19 +308,11 @@ static int process(struct feed *f, struct scr_worker *k, struct chunk *c)
 	return r;
 }
 
-static int work_on(struct feed *f, struct scr_worker *k, struct chunk *c)
+/* Journals what is in @k and finishes the file with its last chunk. @r: how its reading ended. */
+static int complete(struct feed *f, struct scr_worker *k, struct scr_work *w, int r)
 {
-	struct scr_work *w = c->work;
 	bool last;
-	int r = 0;
 
-	if (c->whole) {
-		r = scr_work_begin(k, w);
-		w->extents = w->next_extent = scr_extent_count(size_of(w));
-		c->end = w->extents;
-	}
-	if (r == 0 && w->state == SCR_WORK_OPEN)
-		r = process(f, k, c);
 	pthread_mutex_lock(&f->lock);
 	last = --w->chunks == 0 && f->current != w;
 	pthread_mutex_unlock(&f->lock);
@@ -332,6 +328,105 @@ static int work_on(struct feed *f, struct scr_worker *k, struct chunk *c)
 		scr_work_free(w);
 	}
 	return r;
+}
+
+/* The medium errors held back were true: under suspect_lock. */
+static int believe(struct feed *f, struct scr_worker *k)
+{
+	struct scr_work *w;
+	int r = 0;
+
+	while (r == 0 && (w = scr_suspect_pop(&f->suspects, k)))
+		r = complete(f, k, w, 0);
+	return r;
+}
+
+static int device_gone(struct feed *f)
+{
+	scr_trouble(f->p, NULL, 0, EIO,
+		    "the device does not answer any more, not even where it read well before: stopped; none of this counts as damage");
+	return -EIO;
+}
+
+static int hold_back(struct feed *f, struct scr_worker *k, struct scr_work *w)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&f->suspect_lock);
+	scr_suspect_push(&f->suspects, k, w);
+	if (scr_suspect_full(&f->suspects))
+		r = scr_suspect_probe(&f->suspects, k) ? believe(f, k) : device_gone(f);
+	pthread_mutex_unlock(&f->suspect_lock);
+	return r;
+}
+
+/* Files that failed for a reason that speaks of the device, in a row. */
+static int count_lost(struct feed *f, struct scr_worker *k, struct scr_work *w)
+{
+	bool lost = w->state == SCR_WORK_FAILED && w->lost;
+	int r = complete(f, k, w, 0);
+
+	if (r == 0 && lost && ++f->lost >= SCR_SUSPECT_FILES)
+		r = device_gone(f);
+	return r;
+}
+
+/* Something was read well from the medium: what was held back is believed. */
+static int complete_good(struct feed *f, struct scr_worker *k, struct scr_work *w, int r,
+			 uint64_t offset)
+{
+	f->lost = 0;
+	pthread_mutex_lock(&f->suspect_lock);
+	if (scr_suspect_good(&f->suspects, w, offset) < 0)
+		r = r < 0 ? r : -ENOMEM;
+	if (r == 0 && f->suspects.count > 0) {
+		r = complete(f, k, w, r);
+		w = NULL;
+		if (r == 0)
+			r = believe(f, k);
+	}
+	pthread_mutex_unlock(&f->suspect_lock);
+	return w ? complete(f, k, w, r) : r;
+}
+
+/* At the end: the device is asked once more before its last errors are believed. */
+static int settle_suspects(struct feed *f)
+{
+	struct scr_worker k;
+	struct scr_work *w;
+	int r = scr_worker_init(&k, f->p);
+
+	if (r == 0 && f->suspects.count > 0 && f->error == 0)
+		r = scr_suspect_probe(&f->suspects, &k) ? believe(f, &k) : device_gone(f);
+	while ((w = scr_suspect_pop(&f->suspects, &k)))
+		if (--w->chunks == 0 && f->current != w)
+			scr_work_free(w);
+	scr_worker_free(&k);
+	return r;
+}
+
+static int work_on(struct feed *f, struct scr_worker *k, struct chunk *c)
+{
+	struct scr_reader_counts before, after;
+	struct scr_work *w = c->work;
+	bool good;
+	int r = 0;
+
+	scr_reader_get_counts(k->reader, &before);
+	if (c->whole) {
+		r = scr_work_begin(k, w);
+		w->extents = w->next_extent = scr_extent_count(size_of(w));
+		c->end = w->extents;
+	}
+	if (r == 0 && w->state == SCR_WORK_OPEN)
+		r = process(f, k, c);
+	scr_reader_get_counts(k->reader, &after);
+	good = after.total - after.cache > before.total - before.cache;
+	if (r == 0 && scr_suspect_is(k, w))
+		return hold_back(f, k, w);
+	if (!good)
+		return r == 0 ? count_lost(f, k, w) : complete(f, k, w, r);
+	return complete_good(f, k, w, r, c->first * (uint64_t)SCR_EXTENT_SIZE);
 }
 
 static void set_error(struct feed *f, int r)
@@ -400,10 +495,12 @@ int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
 	struct feed f = {.p = p, .ops = ops, .arg = arg};
 	pthread_t *ids = calloc(threads, sizeof(*ids));
 	unsigned int started = 0;
+	int r;
 
 	if (!ids)
 		return -ENOMEM;
 	pthread_mutex_init(&f.lock, NULL);
+	pthread_mutex_init(&f.suspect_lock, NULL);
 	/* This thread is one of them: a single one needs no others. */
 	while (started + 1 < threads &&
 	       pthread_create(&ids[started], NULL, thread_main, &f) == 0)
@@ -412,8 +509,13 @@ int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(ids[i], NULL);
 	free(ids);
+	r = settle_suspects(&f);
+	if (r < 0)
+		set_error(&f, r);
 	drop_pending(&f);
 	scr_work_free(f.current);
+	scr_suspect_free(&f.suspects);
+	pthread_mutex_destroy(&f.suspect_lock);
 	pthread_mutex_destroy(&f.lock);
 	return f.error;
 }

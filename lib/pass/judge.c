@@ -37,14 +37,6 @@ static int64_t distance(int64_t a, int64_t b)
 	return a > b ? a - b : b - a;
 }
 
-bool scr_judge_time_zone(int64_t was_ns, int64_t now_ns)
-{
-	const int64_t quarter = 15 * 60 * SCR_NS_PER_S;
-	int64_t d = distance(was_ns, now_ns);
-
-	return d > 0 && d <= 96 * quarter && d % quarter == 0;
-}
-
 /* mode, owner, number of links or path differ from what is recorded: each of them moves ctime. */
 static bool metadata_moved(const struct scr_file_record *f, const struct stat *now, bool moved)
 {

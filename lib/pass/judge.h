@@ -24,10 +24,6 @@ enum scr_relation {
 enum scr_relation scr_judge(const struct scr_policy *p, const struct scr_stamp *stamp,
 			    const struct scr_file_record *file, const struct stat *now, bool moved);
 
-/* A move of mtime by whole quarter hours, at most a day: a time zone on FAT. With equal content
- * it is no change. */
-bool scr_judge_time_zone(int64_t was_ns, int64_t now_ns);
-
 /* What content that differs is called. @racy: the record's content may have changed within the
  * clock tick of its recording. */
 enum scr_verdict scr_judge_difference(enum scr_relation rel, bool racy);

@@ -1,5 +1,7 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/pass/accept.c \
+	lib/pass/bitflip.c \
+	lib/pass/bitflip.h \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \
@@ -38,6 +40,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/select.c \
 	lib/pass/select.h \
 	lib/pass/settle.c \
+	lib/pass/suspect.c \
+	lib/pass/suspect.h \
 	lib/pass/talk.c \
 	lib/pass/tally.c \
 	lib/pass/tally.h \

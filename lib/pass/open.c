@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pass/publish.h"
@@ -71,6 +72,20 @@ static int load_journal(struct scr_pass *p, enum scr_access access)
 		p->journal = NULL;
 	}
 	return 0;
+}
+
+/* The time that a file just created in the state gets, where it is on the target's file system. */
+static void measure_skew(struct scr_pass *p)
+{
+	int fd = scr_state_unnamed_file(&p->state);
+	int64_t now = scr_clock_wall(p->ctx->clock);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_dev == p->root_dev)
+		p->clock_skew_ns = st.st_ctim.tv_sec * SCR_NS_PER_S + st.st_ctim.tv_nsec - now;
+	close(fd);
 }
 
 /* Says what the manifest's own protection had to mend. */
@@ -223,6 +238,7 @@ int scr_pass_open_state(struct scr_pass *p, enum scr_access access)
 	}
 	r = lock_state(p, access);
 	if (r == 0 && access == SCR_ACCESS_WRITE) {
+		measure_skew(p);
 		r = scr_state_recover(&p->state, &why);
 		if (r < 0)
 			scr_trouble(p, NULL, 0, -r, "%s", why.text);
@@ -274,6 +290,7 @@ int scr_pass_create_state(struct scr_pass *p)
 	r = lock_state(p, SCR_ACCESS_WRITE);
 	if (r < 0)
 		return r;
+	measure_skew(p);
 	/* Another first pass may have been faster. */
 	if (faccessat(p->state.dirfd, SCR_MANIFEST_NAME, F_OK, 0) == 0)
 		return open_manifest(p, SCR_ACCESS_WRITE);

@@ -97,6 +97,7 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 		.sum = {.verb = verb, .target = target},
 		.start_ns = scr_clock_monotonic(ctx->clock),
 		.start_wall_ns = scr_clock_wall(ctx->clock),
+		.boot_ns = scr_clock_wall(ctx->clock) - scr_clock_uptime(),
 		.rootfd = -1,
 		.manifest_fd = -1,
 		.journal_fd = -1,

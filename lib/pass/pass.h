@@ -29,6 +29,8 @@ struct scr_pass {
 	const char *leaf;         /* of a single file, in path; else NULL */
 	dev_t root_dev;
 	struct scr_fs_info fs;
+	int64_t clock_skew_ns;    /* the file system's clock less ours */
+	int64_t boot_ns;          /* when the system was started, by our clock */
 
 	struct scr_state_place place;
 	struct scr_state state;

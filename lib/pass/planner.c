@@ -371,8 +371,10 @@ static int add_absent(struct planner *pl)
 	pl->any_links |= (e.flags & SCR_PLAN_WAS_LINK) != 0;
 	if (e.action == SCR_PLAN_EXCLUDED)
 		pl->out->recorded--;
-	if (e.action == SCR_PLAN_GONE)
+	if (e.action == SCR_PLAN_GONE) {
 		pl->out->gone++;
+		pl->fs_gone[e.fs]++;
+	}
 	r = scr_plan_add(pl->out->plan, &e, (char *)pl->old.path.data, &pos);
 	if (r == 0 && e.action == SCR_PLAN_GONE && pl->old.type == SCR_RECORD_FILE)
 		r = push_vanished(pl, pos);
@@ -463,6 +465,7 @@ void scr_planner_free(struct planner *pl)
 	scr_buf_free(&pl->old.path);
 	scr_buf_free(&pl->unlisted);
 	scr_extent_free(&pl->extent);
+	free(pl->fs_gone);
 	free(pl->vanished);
 }
 
@@ -478,6 +481,10 @@ int scr_planner_start(struct planner *pl, struct scr_pass *p, struct scr_planned
 	}
 	pl->p = p;
 	pl->out = out;
+	out->absent = -1;
+	pl->fs_gone = calloc(p->header.identity_count + 1, sizeof(*pl->fs_gone));
+	if (!pl->fs_gone)
+		return -ENOMEM;
 	return p->old ? scr_mreader_rewind(p->old) : 0;
 }
 

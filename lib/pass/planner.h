@@ -22,6 +22,8 @@ struct scr_planned {
 	uint64_t bands[SCR_PLAN_BANDS];       /* entries to be read, by band */
 	uint64_t walked;                      /* regular files that the walk found */
 	uint64_t recorded, gone, emptied;     /* for the guards */
+	int absent;                           /* identity whose every recorded file is gone and that
+					       * the walk did not meet; -1: none */
 };
 
 /* Makes the plan of a run. What could not be listed has been said. 0 or -errno (said). */

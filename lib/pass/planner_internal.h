@@ -45,6 +45,7 @@ struct planner {
 	struct scr_map old_links;       /* (fs, ino) -> manifest offset of the FILE record */
 	struct vanished *vanished;
 	size_t vanished_count, vanished_cap;
+	uint64_t *fs_gone;              /* recorded files that are gone, by identity */
 	struct dev_fs devs[32];
 	uint32_t dev_count;
 };

@@ -208,15 +208,6 @@ static int accept_gone(struct read_phase *rp, struct scr_work *w)
 	return scr_plan_patch(rp->planned->plan, w->pos, &w->e);
 }
 
-/* Damage of a moved file is told once it is sure that it was moved. */
-static void tell_moved(struct scr_worker *k, struct scr_work *w)
-{
-	if (!(w->e.flags & SCR_PLAN_MOVED))
-		return;
-	for (uint32_t i = 0; i < k->result_count; i++)
-		scr_tell_damage(w, &k->results[i], k->results[i].damage,
-				k->results[i].damage_count);
-}
 
 static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool last)
 {
@@ -226,17 +217,17 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 
 	if (last && is_no_move(w))
 		return undo_move(rp, w);
-	tell_moved(k, w);
+	if (last && w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && w->fd < 0)
+		return accept_gone(rp, w);
+	if (last && may_retry(w))
+		return retry_later(rp, w);
+	scr_tell_results(k, w);
 	if (!last) {
 		if (k->result_count == 0)
 			return 0;
 		f = scr_work_interim(w);
 		return scr_journalist_append(rp->j, k, &f, false);
 	}
-	if (w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && w->fd < 0)
-		return accept_gone(rp, w);
-	if (may_retry(w))
-		return retry_later(rp, w);
 	r = scr_work_finish(w, &f) ? scr_journalist_append(rp->j, k, &f, true) : 0;
 	return r < 0 ? r : note_verdict(rp, w);
 }

@@ -131,6 +131,21 @@ static int index_vanished(struct planner *pl, struct scr_map *index)
 	return r;
 }
 
+/* A recorded file system, not the root's, that has lost files and was not met anywhere. */
+static void find_absent(struct planner *pl)
+{
+	const struct scr_header *h = scr_mreader_header(pl->p->old);
+
+	for (uint32_t i = 0; i < h->identity_count; i++) {
+		bool met = false;
+
+		for (uint32_t j = 0; j < pl->dev_count; j++)
+			met |= pl->devs[j].fs == i;
+		if (!met && pl->fs_gone[i] > 0)
+			pl->out->absent = (int)i;
+	}
+}
+
 int scr_planner_settle(struct planner *pl)
 {
 	struct scr_plan_cursor c;
@@ -140,6 +155,8 @@ int scr_planner_settle(struct planner *pl)
 	uint64_t pos;
 	int r;
 
+	if (pl->p->old && pl->p->policy.cross_mounts)
+		find_absent(pl);
 	if (pl->vanished_count == 0 && !pl->any_links)
 		return 0;
 	r = index_vanished(pl, &index);
@@ -161,13 +178,28 @@ static int refuse(struct scr_pass *p, const char *why, const char *option)
 	return -ECANCELED;
 }
 
+static void describe(char *out, size_t size, const char *type, const char *uuid, uint64_t fsid)
+{
+	if (*uuid)
+		snprintf(out, size, "%s %s", type, uuid);
+	else
+		snprintf(out, size, "%s, id %016" PRIx64, type, fsid);
+}
+
 int scr_plan_guards(struct scr_pass *p, const struct scr_planned *planned)
 {
 	uint64_t recorded = planned->recorded, gone = planned->gone, empty = planned->emptied;
-	char why[256];
+	char why[256], was[160];
 
 	if (p->ctx->opt.allow_missing || recorded == 0)
 		return 0;
+	if (planned->absent >= 0) {
+		const struct scr_identity *id = &p->header.identities[planned->absent];
+
+		describe(was, sizeof(was), id->type, id->uuid, id->fsid);
+		snprintf(why, sizeof(why), "a recorded file system (%s) is not mounted", was);
+		return refuse(p, why, "--allow-missing");
+	}
 	if (gone == recorded || (recorded >= 100 && gone * 10 > recorded * 4)) {
 		snprintf(why, sizeof(why), "%s%" PRIu64 " of %" PRIu64 " recorded files %s gone",
 			 gone == recorded && gone > 1 ? "all " : "", gone, recorded,
@@ -179,14 +211,6 @@ int scr_plan_guards(struct scr_pass *p, const struct scr_planned *planned)
 		return refuse(p, why, "--allow-missing");
 	}
 	return 0;
-}
-
-static void describe(char *out, size_t size, const char *type, const char *uuid, uint64_t fsid)
-{
-	if (*uuid)
-		snprintf(out, size, "%s %s", type, uuid);
-	else
-		snprintf(out, size, "%s, id %016" PRIx64, type, fsid);
 }
 
 /* Makes identity 0, the root's, that of the present file system. */

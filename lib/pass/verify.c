@@ -199,7 +199,7 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 	struct scr_file_record f;
 
 	(void)arg;
-	(void)k;
+	scr_tell_results(k, w);
 	if (last)
 		scr_work_finish(w, &f);
 	return 0;

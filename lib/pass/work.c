@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "pass/bitflip.h"
 #include "walk/resolve.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -15,14 +17,25 @@ static bool is_vanished(int err)
 	return err == ENOENT || err == ENOTDIR || err == ELOOP || err == EINVAL || err == EXDEV;
 }
 
-static void tell_file_damage(struct scr_work *w, enum scr_damage_kind kind, int err)
+/* Damage of the file as a whole, to be told when its verdict is. */
+static void note_file_damage(struct scr_work *w, enum scr_damage_kind kind, int err)
+{
+	w->file_news = true;
+	w->file_kind = kind;
+	w->file_err = err;
+}
+
+static void tell_file_damage(struct scr_work *w)
 {
 	int64_t since = w->has_base ? w->base.damage.first_ns : 0;
 	bool sized = w->differs_in_size;
 
+	if (!w->file_news)
+		return;
+
 	scr_emit_damage(w->p, &(struct scr_damage){
 				      .name = {(char *)w->path.data, w->path.len},
-				      .kind = kind,
+				      .kind = w->file_kind,
 				      .block = SCR_NO_BLOCK,
 				      .length = w->has_base ? w->base.stamp.size : 0,
 				      .size_was = sized ? (int64_t)w->base.stamp.size : -1,
@@ -30,7 +43,7 @@ static void tell_file_damage(struct scr_work *w, enum scr_damage_kind kind, int 
 				      .since = since,
 				      .known = since != 0,
 				      .carried = w->file_damage.flags & SCR_DAMAGE_CARRIED,
-				      .err = err,
+				      .err = w->file_err,
 			      });
 }
 
@@ -52,18 +65,19 @@ static void cannot_open(struct scr_work *w, int err)
 	const char *path = (char *)w->path.data;
 
 	if (is_vanished(err) && w->verify) {
-		tell_file_damage(w, SCR_DAMAGE_MISSING, 0);
+		note_file_damage(w, SCR_DAMAGE_MISSING, 0);
 		scr_work_found(w, SCR_MISSING, true);
 		w->state = SCR_WORK_SETTLED;
 	} else if (is_vanished(err)) {
 		w->state = SCR_WORK_CHANGED;
 	} else if (scr_errno_is_medium(err)) {
 		set_file_damage(w, SCR_REC_UNREADABLE, 0);
-		tell_file_damage(w, SCR_DAMAGE_UNREADABLE, err);
+		note_file_damage(w, SCR_DAMAGE_UNREADABLE, err);
 		scr_work_found(w, SCR_UNREADABLE, true);
 		w->state = SCR_WORK_SETTLED;
 	} else {
 		scr_trouble(w->p, path, w->path.len, err, "cannot open the file");
+		w->lost = scr_work_errno_lost(err);
 		w->state = SCR_WORK_FAILED;
 	}
 }
@@ -116,7 +130,6 @@ static int carry(struct scr_worker *k, struct scr_work *w, const struct scr_exte
 		out->damage[i].flags |= SCR_DAMAGE_CARRIED;
 		out->damage[i].last_ns = w->began_ns;
 	}
-	scr_tell_damage(w, e, out->damage, out->damage_count);
 	return 0;
 }
 
@@ -171,7 +184,7 @@ static int decide_carried(struct scr_worker *k, struct scr_work *w)
 		w->file_damage = w->base.damage;
 		w->file_damage.flags |= SCR_DAMAGE_CARRIED;
 		w->file_damage.last_ns = w->began_ns;
-		tell_file_damage(w, SCR_DAMAGE_ALTERED, 0);
+		note_file_damage(w, SCR_DAMAGE_ALTERED, 0);
 	}
 	scr_work_found(w, SCR_ALTERED, true);
 	w->state = SCR_WORK_SETTLED;
@@ -193,7 +206,7 @@ static void size_is_damage(struct scr_work *w, enum scr_relation rel)
 	w->differs_in_size = true;
 	set_file_damage(w, v == SCR_ROT ? SCR_REC_ROT : SCR_REC_ALTERED,
 			(uint64_t)w->st.st_size);
-	tell_file_damage(w, kind, 0);
+	note_file_damage(w, kind, 0);
 	scr_work_found(w, v, true);
 }
 
@@ -235,6 +248,27 @@ static int decide(struct scr_worker *k, struct scr_work *w)
 	return r;
 }
 
+bool scr_work_younger(const struct scr_work *w, int64_t window_ns)
+{
+	int64_t t = w->p->policy.use_ctime ? scr_ctime_ns(&w->st) : scr_mtime_ns(&w->st);
+	int64_t now = w->began_ns + w->p->clock_skew_ns;
+
+	return t > now - window_ns && t <= now + SCR_FUTURE_NS;
+}
+
+/*
+ * Stores through a mapping move the times only when their page is written back and stored to
+ * again: a young file is synced first, so that any later store must move them.
+ */
+static void sync_young(struct scr_work *w)
+{
+	const struct scr_reader_ops *ops = w->p->ctx->reader_ops;
+
+	if (w->verify || !scr_work_younger(w, SCR_SYNC_WINDOW_NS))
+		return;
+	w->unsynced = fdatasync(w->fd) < 0 || ops->fstat(ops->arg, w->fd, &w->st) < 0;
+}
+
 int scr_work_begin(struct scr_worker *k, struct scr_work *w)
 {
 	int r;
@@ -248,6 +282,7 @@ int scr_work_begin(struct scr_worker *k, struct scr_work *w)
 		cannot_open(w, -r);
 		return 0;
 	}
+	sync_young(w);
 	scr_worker_attach(k, w);
 	r = decide(k, w);
 	scr_worker_attach(k, w); /* deciding may have settled how it is read */
@@ -327,6 +362,13 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 	return true;
 }
 
+/* Editors seldom change one bit: worth a word, no more. */
+static bool looks_like_bit_flip(const struct scr_work *w)
+{
+	return w->blocks_differing == 1 && w->has_base && !w->record_all && !w->any_new &&
+	       scr_is_bit_flip(w->last_was, w->last_is, w->last_length, NULL);
+}
+
 bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 {
 	struct scr_file_event ev = {.name = {(char *)w->path.data, w->path.len}};
@@ -338,7 +380,9 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 	ev.verdict = final_verdict(w);
 	if (w->e.action == SCR_PLAN_ACCEPT && !w->damage_left)
 		ev.verdict = SCR_CHANGED;
+	ev.bit_flip = ev.verdict == SCR_CHANGED && looks_like_bit_flip(w);
 	w->worst = ev.verdict;
+	tell_file_damage(w);
 	if (w->damage_left) {
 		pthread_mutex_lock(&w->p->ctx->lock);
 		w->p->sum.files_damaged++;

@@ -36,13 +36,18 @@ struct scr_work {
 	int fd;
 	struct stat st;
 	int64_t began_ns;          /* wall clock when reading began */
+	bool unsynced;             /* young content could not be synced before it was read */
 	bool record_all;           /* content is taken as it is, under the present size */
 	bool differs_in_size;
 	struct scr_damage_record file_damage; /* what the FILE record will say; kind 0: none */
+	bool file_news;            /* damage of the file as a whole is told at the end ... */
+	enum scr_damage_kind file_kind;
+	int file_err;              /* ... as this */
 
 	/* Under the feed's lock. */
 	uint64_t next_extent, extents;
 	unsigned int chunks;       /* handed out and not finished */
+	bool suspect;              /* a medium error in it is not yet believed */
 
 	/* Results; what is not atomic is under lock. */
 	pthread_mutex_t lock;
@@ -50,7 +55,10 @@ struct scr_work {
 	atomic_bool any_new, any_touched;
 	enum scr_verdict worst;
 	bool damage_left;
+	bool lost;                 /* FAILED, and the errno speaks of the whole device */
 	uint64_t blocks_compared, blocks_differing;
+	struct scr_check last_was, last_is; /* of the last block found changed, ... */
+	uint32_t last_length;               /* ... and its length */
 };
 
 /* A work for plan entry or recorded file; NULL if out of memory. */
@@ -94,18 +102,29 @@ int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct sc
 bool scr_work_unchanged(struct scr_worker *k, struct scr_work *w);
 /* A negative errno of reading content: settles w->state and says it; -EINTR is passed on. */
 int scr_work_read_error(struct scr_work *w, int r);
+/* Whether positive errno @err says that a device or server is gone. */
+bool scr_work_errno_lost(int err);
 
 /* The verdict: counts, tells, fills *f with the FILE record to journal (false: none). */
 bool scr_work_finish(struct scr_work *w, struct scr_file_record *f);
 /* The FILE record under which extents are journalled while the file is not finished. */
 struct scr_file_record scr_work_interim(const struct scr_work *w);
 
+/* Content written this shortly before it is read may change again without moving a time. */
+#define SCR_RACY_WINDOW_NS (2 * SCR_NS_PER_S)
+/* Content written this shortly before is synced first, so that later stores move its times. */
+#define SCR_SYNC_WINDOW_NS (60 * SCR_NS_PER_S)
+/* Times further ahead than this come from a wrong clock, not from the present. */
+#define SCR_FUTURE_NS (60 * SCR_NS_PER_S)
+
+/* Whether the file's ctime (mtime where ctime is ignored) is later than @window before its reading
+ * began, by the clock of its file system. */
+bool scr_work_younger(const struct scr_work *w, int64_t window_ns);
+
 /* Adds @v to the file's verdict; @left: damage stays open. */
 void scr_work_found(struct scr_work *w, enum scr_verdict v, bool left);
 
-/* Tells the damage @list (sorted by block) of extent @e, joined to runs. What @e knows already is
- * told as known. */
-void scr_tell_damage(struct scr_work *w, const struct scr_extent *e,
-		     const struct scr_damage_record *list, uint32_t count);
+/* Tells and counts the damage in the results of @k, joined to runs. */
+void scr_tell_results(struct scr_worker *k, struct scr_work *w);
 
 #endif

@@ -143,6 +143,12 @@ bool scr_work_unchanged(struct scr_worker *k, struct scr_work *w)
 	return false;
 }
 
+bool scr_work_errno_lost(int err)
+{
+	return err == ENODEV || err == ENXIO || err == ENOTCONN || err == ESTALE ||
+	       err == ETIMEDOUT || err == ECONNRESET || err == ECONNABORTED;
+}
+
 int scr_work_read_error(struct scr_work *w, int r)
 {
 	if (r == -EINTR || r == -ENOMEM)
@@ -152,6 +158,7 @@ int scr_work_read_error(struct scr_work *w, int r)
 		return 0;
 	}
 	scr_trouble(w->p, (char *)w->path.data, w->path.len, -r, "cannot read the file");
+	w->lost = scr_work_errno_lost(-r);
 	settle(w, SCR_WORK_FAILED);
 	return 0;
 }
