@@ -13,5 +13,6 @@ include lib/io/local.mk
 include lib/dev/local.mk
 include lib/walk/local.mk
 include lib/manifest/local.mk
+include lib/parity/local.mk
 include lib/pass/local.mk
 include lib/api/local.mk

@@ -1,0 +1,2 @@
+lib_libbitscrub_a_SOURCES += \
+	lib/parity/search.h
