@@ -1,2 +1,3 @@
 lib_libbitscrub_a_SOURCES += \
-	lib/parity/search.h
+	lib/parity/search.h \
+	lib/parity/segments.h
