@@ -67,7 +67,7 @@ int scr_journalist_append(struct scr_journalist *j, struct scr_worker *k,
 	int r;
 
 	scr_buf_clear(&k->record);
-	r = scr_journal_encode(&k->record, &u);
+	r = scr_journal_encode(&k->record, &j->p->header.settings.geometry, &u);
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&j->lock);

@@ -202,19 +202,19 @@ static int find_update(struct merge *m, struct scr_file_record *f)
 	const char *path;
 	uint32_t len;
 	bool done;
-	int c;
+	int c, r;
 
-	while ((path = scr_journal_peek(m->journal, &len))) {
+	while ((r = scr_journal_peek(m->journal, &path, &len)) > 0) {
 		c = scr_path_cmp(path, len, (char *)m->path.data, m->path.len);
 		if (c > 0)
 			return 0;
 		if (c == 0)
 			return scr_journal_next(m->journal, f, &done);
-		c = scr_journal_next(m->journal, f, &done);
-		if (c < 0)
-			return c;
+		r = scr_journal_next(m->journal, f, &done);
+		if (r < 0)
+			break;
 	}
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 static int load_base(struct merge *m, struct scr_file_record *f)
