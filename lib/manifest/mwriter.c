@@ -255,7 +255,8 @@ static int put_header(struct scr_mwriter *w, const struct scr_header *h)
 
 	known.version = SCR_FORMAT_VERSION;
 	known.compat = known.ro_compat = known.incompat = 0;
-	if (!scr_header_valid(h))
+	known.parities = 1;
+	if (!scr_header_valid(&known))
 		return -EINVAL;
 	r = begin_record(w, SCR_TYPE_HEADER);
 	if (r == 0)

@@ -124,7 +124,7 @@ enum scr_target_kind { SCR_TARGET_DIR = 1, SCR_TARGET_FILE = 2, SCR_TARGET_DEVIC
 
 /*
  * As read. Unknown incompat bits never get here; who writes refuses a manifest with ro_compat bits.
- * The writer ignores version and masks: it knows version 1 and no feature.
+ * The writer ignores version, masks and parities: it knows version 1, no feature, and one parity.
  */
 struct scr_header {
 	uint32_t version, compat, ro_compat, incompat;
