@@ -6,3 +6,6 @@ cmocka_tests += tests/walk_resolve.test
 tests_walk_resolve_test_SOURCES = tests/walk_resolve.c tests/walk_tree.h tests/sys_util.h
 cmocka_tests += tests/walk_walk.test
 tests_walk_walk_test_SOURCES = tests/walk_walk.c tests/walk_tree.h tests/sys_util.h
+cmocka_tests += tests/io_state.test tests/io_state_safety.test
+tests_io_state_test_SOURCES = tests/io_state.c tests/sys_util.h
+tests_io_state_safety_test_SOURCES = tests/io_state_safety.c tests/sys_util.h
