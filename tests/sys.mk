@@ -9,3 +9,6 @@ tests_walk_walk_test_SOURCES = tests/walk_walk.c tests/walk_tree.h tests/sys_uti
 cmocka_tests += tests/io_state.test tests/io_state_safety.test
 tests_io_state_test_SOURCES = tests/io_state.c tests/sys_util.h
 tests_io_state_safety_test_SOURCES = tests/io_state_safety.c tests/sys_util.h
+cmocka_tests += tests/io_reader.test tests/dev_identity.test
+tests_io_reader_test_SOURCES = tests/io_reader.c tests/sys_util.h
+tests_dev_identity_test_SOURCES = tests/dev_identity.c tests/sys_util.h
