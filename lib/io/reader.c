@@ -194,7 +194,7 @@ static ssize_t read_pieces(struct job *j, size_t from, size_t to, size_t step)
 			continue;
 		if (!scr_errno_is_medium(err))
 			return -err;
-		if (end - from <= SECTOR || step <= SECTOR || ++j->failures >= FAILURES_MAX) {
+		if (++j->failures >= FAILURES_MAX || step <= SECTOR || end - from <= SECTOR) {
 			add_bad(j, from, end, err);
 			from = end;
 			continue;
