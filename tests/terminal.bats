@@ -5,8 +5,8 @@
 load helper
 
 # Each read takes a tenth of a second, so that there is something to watch.
-SLOW=(strace -f -qq -o /dev/null -e trace=pread64,preadv,preadv2
-	-e inject=pread64,preadv,preadv2:delay_enter=100000)
+reads=pread64,preadv,preadv2
+SLOW=(strace -f -qq -o /dev/null -e "trace=$reads" -e "inject=$reads:delay_enter=100000")
 
 setup() {
 	W=$BATS_TEST_TMPDIR
@@ -26,8 +26,8 @@ need_slow() {
 on_terminal() {
 	local words
 	printf -v words '%q ' "$@"
-	run env TERM=xterm script -qec "$words" seen </dev/null
-	sed -i -e 1d -e '$d' seen # the lines of script itself
+	status=0
+	TERM=xterm script -qec "$words" /dev/null </dev/null >seen || status=$?
 }
 
 # The lines that stay on the screen: what is behind the last clearing of each.
@@ -42,14 +42,14 @@ screen() {
 	grep -q $'\r\e\[K.*\[#*\.*\] [0-9]* % [0-9.]* of 59 KiB' seen
 	grep -q "'file [0-9]*'" seen
 	screen >shown
-	! grep -q ' % ' shown
+	run ! grep -q ' % ' shown
 	head -n 1 shown | grep -q '^dir: first pass: recorded, nothing was compared$'
 }
 
 @test "no status line without a terminal" {
 	need_slow
 	"${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err
-	! grep -q $'\r\|\e' out err
+	run ! grep -q $'\r\|\e' out err
 	[ ! -s err ]
 }
 
@@ -59,9 +59,9 @@ screen() {
 	[ "$status" -eq 0 ]
 	[ ! -s seen ]
 	on_terminal "${SLOW[@]}" "$SCRUB" run --json -j1 dir
-	! grep -q $'\e' seen
+	run ! grep -q $'\e' seen
 	on_terminal env TERM=dumb "${SLOW[@]}" "$SCRUB" run -j1 dir
-	! grep -q $'\e' seen
+	run ! grep -q $'\e' seen
 }
 
 @test "damage is red on a terminal, unless NO_COLOR is set" {
@@ -73,7 +73,7 @@ screen() {
 	[ "$status" -eq 4 ]
 	grep -q $'\e\[1;31maltered\e\[m' seen
 	on_terminal env NO_COLOR=1 "$SCRUB" run dir
-	! grep -q $'\e\[1' seen
+	run ! grep -q $'\e\[1' seen
 	grep -q altered seen
 	expect 4 run dir
 	hasnt $'\e'
@@ -95,7 +95,8 @@ screen() {
 		env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err &
 		sleep 0.7
 		pkill -$sig -f "run -j1 dir" -P $!
-		run wait $!
+		status=0
+		wait $! || status=$?
 		[ "$status" -eq 32 ]
 		grep -q 'stopping; what was done is kept' err
 		grep -q '^dir: stopped; what was done is kept$' out
@@ -115,7 +116,8 @@ screen() {
 }
 
 @test "a pass whose reader goes away ends, is complete, and is trouble" {
-	run --separate-stderr bash -c '"$0" run dir | true; exit "${PIPESTATUS[0]}"' "$SCRUB"
+	to_nobody() { "$SCRUB" run dir | true; return "${PIPESTATUS[0]}"; }
+	run --separate-stderr to_nobody
 	[ "$status" -eq 8 ]
 	says "cannot write to standard output: Broken pipe"
 	expect 0 run dir
@@ -123,10 +125,12 @@ screen() {
 }
 
 @test "a pass whose output can't be written ends, is complete, and is trouble" {
-	run --separate-stderr bash -c '"$0" run dir >/dev/full' "$SCRUB"
+	to_full() { "$SCRUB" run dir >/dev/full; }
+	run --separate-stderr to_full
 	[ "$status" -eq 8 ]
 	says "cannot write to standard output: No space left on device"
-	run --separate-stderr bash -c '"$0" run dir >&-' "$SCRUB"
+	to_closed() { "$SCRUB" run dir >&-; }
+	run --separate-stderr to_closed
 	[ "$status" -eq 8 ]
 	says "cannot write to standard output: Bad file descriptor"
 	expect 0 run dir
@@ -135,13 +139,15 @@ screen() {
 
 @test "a list that nobody reads to its end ends without a word" {
 	expect 0 run dir
-	run --separate-stderr bash -c '"$0" list dir | head -n 0; exit "${PIPESTATUS[0]}"' "$SCRUB"
+	to_head() { "$SCRUB" list dir | head -n 0; return "${PIPESTATUS[0]}"; }
+	run --separate-stderr to_head
 	[ "$status" -eq 141 ] || [ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 }
 
 @test "with all of 0, 1 and 2 closed nothing is written into the state" {
-	run bash -c '"$0" run dir <&- >&- 2>&-' "$SCRUB"
+	all_closed() { "$SCRUB" run dir <&- >&- 2>&-; }
+	run all_closed
 	[ "$status" -eq 8 ]
 	expect 0 run dir
 	has "12 ok"
