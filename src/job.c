@@ -55,6 +55,7 @@ int job_each(struct job *job, job_call *call, char **targets, size_t n)
 
 	if (r)
 		return r;
+	job->report.many = n > 1;
 	for (size_t i = 0; i < n; i++) {
 		struct scr_summary sum = { 0 };
 

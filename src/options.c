@@ -146,6 +146,8 @@ static int bad_option(const struct command *cmd, char *word, int value)
 {
 	if (value == ':')
 		return usage_error(cmd, "option %s needs an argument", word);
+	if (optopt && optopt < LONG_ONLY && row_of(optopt) >= 0)
+		return usage_error(cmd, "'%s' takes no option -%c", cmd->name, optopt);
 	if (optopt && optopt < LONG_ONLY)
 		return usage_error(cmd, "unknown option -%c", optopt);
 	return unknown_long(cmd, word);

@@ -25,7 +25,7 @@ static void note(struct report *r, const char *target, const char *text)
 	if (r->opt->quiet)
 		return;
 	console_err(r->console);
-	if (target) {
+	if (target && r->many) {
 		quote_name(stderr, target, strlen(target));
 		fputs(": ", stderr);
 	}

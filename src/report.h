@@ -32,6 +32,7 @@ struct report {
 	struct console *console;
 	const struct options *opt;
 	const struct command *cmd;
+	bool many;          /* several targets: talk has to name the one it is about */
 	/* Of the present target: */
 	void *known;        /* tsearch tree of names whose known damage was told or counted */
 	size_t known_count;

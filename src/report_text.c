@@ -60,7 +60,7 @@ static void put_circumstances(const struct scr_damage *d)
 		fputs(", under an unchanged modification time", stdout);
 	if (d->carried)
 		fputs(", older than the last edit of the file", stdout);
-	if (d->metadata_changed)
+	if (d->metadata_changed && d->kind == SCR_DAMAGE_ROT)
 		fputs(", metadata changed since", stdout);
 	if (d->known)
 		printf(", known since %s", units_date(date, d->since));

@@ -38,7 +38,7 @@ static bool is_verb(const struct report *r, const char *verb)
 
 static void put_verdicts(const struct scr_summary *s)
 {
-	const char *comma = "";
+	const char *comma = ": ";
 
 	for (int v = 0; v < SCR_VERDICTS; v++) {
 		if (!s->verdicts[v])
@@ -50,7 +50,8 @@ static void put_verdicts(const struct scr_summary *s)
 	if (s->transient)
 		printf("%s%llu transient", comma, (unsigned long long)s->transient);
 	if (s->repaired)
-		printf(", %llu repaired", (unsigned long long)s->repaired);
+		printf("%s%llu repaired", s->transient ? ", " : comma,
+		       (unsigned long long)s->repaired);
 }
 
 static void put_source(uint64_t part, uint64_t all, const char *source, const char **comma)
@@ -83,8 +84,6 @@ static const char *headline(const struct report *r, const struct scr_summary *s)
 {
 	if (s->exit & SCR_EXIT_STOPPED)
 		return "stopped; what was done is kept";
-	if (is_verb(r, "accept"))
-		return "accepted what was asked for";
 	if (s->first)
 		return s->complete ? "first pass: recorded, nothing was compared" :
 				     "first pass, not complete: recorded, nothing was compared";
@@ -150,6 +149,8 @@ static void next_after_success(const struct report *r, const char *target,
 	text_command(r, "run", target);
 	if (s->exit & SCR_EXIT_STOPPED)
 		fputs("   (goes on from here)\n", stdout);
+	else if (is_verb(r, "accept"))
+		putchar('\n');
 	else if (s->first)
 		fputs("   (checks what was recorded)\n", stdout);
 	else
@@ -163,14 +164,24 @@ static void put_totals(const struct report *r, const char *target, const struct 
 	quote_name(stdout, target, strlen(target));
 	printf(": %s\n  ", headline(r, s));
 	put_count(s->files, "file");
-	printf(", %s: ", units_size(size, s->bytes));
+	printf(", %s", units_size(size, s->bytes));
 	put_verdicts(s);
 	putchar('\n');
-	put_reading(s);
-	if (s->trouble || s->verdicts[SCR_SKIPPED])
-		printf("  %llu troubles (told above), %llu files skipped\n",
-		       (unsigned long long)s->trouble,
-		       (unsigned long long)s->verdicts[SCR_SKIPPED]);
+	if (s->bytes_read)
+		put_reading(s);
+	if (s->trouble) {
+		fputs("  ", stdout);
+		put_count(s->trouble, "trouble");
+		puts(", told above");
+	}
+}
+
+static void put_accepted(const char *target, const struct scr_summary *s)
+{
+	quote_name(stdout, target, strlen(target));
+	fputs(": accepted ", stdout);
+	put_count(s->verdicts[SCR_CHANGED], "file");
+	putchar('\n');
 }
 
 static void put_known_rest(const struct report *r, const char *target)
@@ -210,6 +221,8 @@ static void close_pass(struct report *r, const char *target, const struct scr_su
 
 	if (r->opt->quiet)
 		put_known_rest(r, target);
+	else if (is_verb(r, "accept") && !(s->exit & SCR_EXIT_USAGE))
+		put_accepted(target, s);
 	else if (!did_nothing(s) || (s->exit & SCR_EXIT_STOPPED))
 		put_totals(r, target, s);
 	if (damaged) {

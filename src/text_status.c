@@ -34,8 +34,9 @@ static void put_recorded(const struct scr_status *s)
 {
 	char bytes[UNITS_TEXT], block[UNITS_TEXT];
 
-	printf("  recorded     %" PRIu64 " files, %s in %" PRIu64 " blocks of %s", s->files,
-	       units_size(bytes, s->bytes), s->blocks, units_size(block, s->block_size));
+	printf("  recorded     %" PRIu64 " file%s, %s in %" PRIu64 " block%s of %s", s->files,
+	       s->files == 1 ? "" : "s", units_size(bytes, s->bytes), s->blocks,
+	       s->blocks == 1 ? "" : "s", units_size(block, s->block_size));
 	if (s->links)
 		printf(", %" PRIu64 " more hard links", s->links);
 	putchar('\n');

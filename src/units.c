@@ -77,7 +77,9 @@ char *units_duration(char text[UNITS_TEXT], double seconds)
 
 	seconds = sane(seconds);
 	n = (uint64_t)(seconds + 0.5);
-	if (seconds < 9.95)
+	if (seconds < 0.995)
+		snprintf(text, UNITS_TEXT, "%.2f s", seconds);
+	else if (seconds < 9.95)
 		snprintf(text, UNITS_TEXT, "%.1f s", seconds);
 	else if (n < 60)
 		snprintf(text, UNITS_TEXT, "%u s", (unsigned int)n);

@@ -14,7 +14,7 @@ int units_parse_size(const char *s, uint64_t *bytes);
 
 /* Three digits or so, in powers of 1024: "999 bytes", "5.6 GiB". Each returns @text. */
 char *units_size(char text[UNITS_TEXT], uint64_t bytes);
-/* "0.8 s", "12 s", "2 min 3 s", "5 h 10 min", "3 d 4 h". */
+/* "0.08 s", "1.2 s", "12 s", "2 min 3 s", "5 h 10 min", "3 d 4 h". */
 char *units_duration(char text[UNITS_TEXT], double seconds);
 /* "12:34" or "1:02:03": fixed in width while it counts. */
 char *units_clock(char text[UNITS_TEXT], double seconds);

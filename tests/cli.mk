@@ -6,7 +6,8 @@ cli_tests = \
 	tests/completion.bats \
 	tests/install.bats \
 	tests/layout.t \
-	tests/lint.t
+	tests/lint.t \
+	tests/terminal.bats
 TESTS += $(cli_tests)
 
 if HAVE_CMOCKA

@@ -173,8 +173,10 @@ static void test_durations(void **state)
 	char t[UNITS_TEXT];
 
 	(void)state;
-	assert_string_equal(units_duration(t, 0), "0.0 s");
-	assert_string_equal(units_duration(t, -1), "0.0 s");
+	assert_string_equal(units_duration(t, 0), "0.00 s");
+	assert_string_equal(units_duration(t, -1), "0.00 s");
+	assert_string_equal(units_duration(t, 0.994), "0.99 s");
+	assert_string_equal(units_duration(t, 0.996), "1.0 s");
 	assert_string_equal(units_duration(t, 9.94), "9.9 s");
 	assert_string_equal(units_duration(t, 9.96), "10 s");
 	assert_string_equal(units_duration(t, 59.6), "1 min 0 s");
