@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All three from one load, gfni: dot products, bit matrices, XOR (fused_512.h and crc32_gfni.h). */
+/* All three from one load, gfni: dot products, bit matrices, XOR (fused_vec.h and crc32_gfni.h). */
 #include <config.h>
 #include "kernels/rows.h"
 
@@ -10,8 +10,12 @@
 			      "sse4.1,gfni")))
 #define CRC_TARGET VEC_TARGET
 
-#include "kernels/fused_512.h"
+#include "kernels/vec_avx512.h"
+#include "kernels/crc32_128_x86.h"
+#include "kernels/crc32_512.h"
+#include "kernels/crc32_fold.h"
 #include "kernels/crc32_gfni.h"
+#include "kernels/fused_vec.h"
 
 #define LEAST (2 * GFNI_STEP)
 

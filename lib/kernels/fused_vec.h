@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the fused 512-bit kernels share: a vector is loaded once and given to all three.
+/* Template: what the fused kernels share, over a vec_*.h and the CRC headers included before. A
+ * vector is loaded once and given to all three.
  *
  * The three loops are those of inet_dot.h, xor_vec.h and one of the CRC files; each reads the block
  * for itself and leaves much of the CPU idle while it does: one waits for additions, one for
@@ -9,19 +10,14 @@
  * line AHEAD bytes further on is asked for, into L2, where it waits without pushing the parity out
  * of L1. Beyond the end of the data that is a hint about nothing. With data that is in the cache it
  * costs nearly nothing.
- *
- * The includer defines VEC_TARGET and CRC_TARGET.
  */
 #include "base/compiler.h"
-#include "kernels/vec_avx512.h"
 #include "kernels/inet_dot.h"
 #include "kernels/xor_vec.h"
 
-#include "kernels/crc32_128_x86.h"
-#include "kernels/crc32_512.h"
-#include "kernels/crc32_fold.h"
-
 #define AHEAD 8192U
+
+#define LINE 64U
 
 /* Accumulators of words may take in so much before they are widened (inet_dot.h). */
 #define FUSED_RUN ((size_t)32768 * VEC_BYTES)
@@ -47,9 +43,11 @@ VEC_TARGET SCR_INLINE struct four four_load(const uint8_t *p)
 	VEC_PIN(x.x2);
 	VEC_PIN(x.x3);
 	VEC_PREFETCH(ahead);
-	VEC_PREFETCH(ahead + VEC_BYTES);
-	VEC_PREFETCH(ahead + 2 * VEC_BYTES);
-	VEC_PREFETCH(ahead + 3 * VEC_BYTES);
+	VEC_PREFETCH(ahead + LINE);
+	if (VEC_BYTES == LINE) {
+		VEC_PREFETCH(ahead + 2 * LINE);
+		VEC_PREFETCH(ahead + 3 * LINE);
+	}
 	return x;
 }
 
