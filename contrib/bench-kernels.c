@@ -88,6 +88,10 @@ static struct scr_kernels best_of_class(void)
 		k.xor_ = &scr_xor_avx512;
 	}
 #endif
+#if BUILD_GFNI
+	if (!(scr_crc32_gfni.needs & ~scr_cpu_features()))
+		k.crc32 = &scr_crc32_gfni;
+#endif
 	return k;
 }
 
@@ -222,6 +226,9 @@ static void print_goals(const struct bench *b, size_t len)
 	print_goal("xor avx512 / memcpy", rate_of(b, "xor avx512", len) / copy, 0.7);
 	print_goal("crc32 vpclmul / memcpy", rate_of(b, "crc32 vpclmul", len) / copy, 0.45);
 	print_goal("crc32 vpclmul / zlib", rate_of(b, "crc32 vpclmul", len) / zlib, 18);
+	print_goal("crc32 gfni / memcpy", rate_of(b, "crc32 gfni", len) / copy, 0.45);
+	print_goal("crc32 gfni / zlib", rate_of(b, "crc32 gfni", len) / zlib, 18);
+	print_goal("fused gfni / memcpy", rate_of(b, "fused gfni", len) / copy, 0.28);
 	print_goal("fused avx512 / memcpy", rate_of(b, "fused avx512", len) / copy, 0.28);
 	if (isal > 0)
 		print_goal("xor avx512, 4 sources / isa-l",

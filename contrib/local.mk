@@ -1,4 +1,4 @@
-EXTRA_DIST += contrib/ci-cross contrib/gen-crc32-fold contrib/gen-crc32-tables
+EXTRA_DIST += contrib/ci-cross contrib/gen-crc32-fold contrib/gen-crc32-gfni contrib/gen-crc32-tables
 
 # Not built by default: make contrib/bench-kernels
 EXTRA_PROGRAMS = contrib/bench-kernels

@@ -29,6 +29,10 @@ BS_KERNEL_PROBE([BUILD_AVX512],[AVX-512 with VNNI and VPCLMULQDQ],
 [__m512i v = _mm512_maskz_loadu_epi8(5, p);
 	v = _mm512_dpwssd_epi32(v, v, _mm512_clmulepi64_epi128(v, v, 0));
 	return _mm_extract_epi32(_mm512_extracti32x4_epi32(v, 1), 1);])
+BS_KERNEL_PROBE([BUILD_GFNI],[AVX-512 with GFNI],
+["avx512f,avx512bw,avx512vl,avx512dq,vpclmulqdq,pclmul,sse4.1,gfni"],[immintrin.h],
+[__m512i v = _mm512_loadu_si512(p);
+	return _mm_cvtsi128_si32(_mm512_castsi512_si128(_mm512_gf2p8affine_epi64_epi8(v, v, 0)));])
 BS_KERNEL_PROBE([BUILD_PCLMUL],[PCLMULQDQ],["pclmul,sse4.1"],[immintrin.h],
 [__m128i v = _mm_loadu_si128(p);
 	return _mm_extract_epi32(_mm_clmulepi64_si128(v, v, 0x11), 1);])

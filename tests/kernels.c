@@ -237,10 +237,11 @@ static void test_fused(void **state)
 	test_free(want);
 }
 
-/* 1 MiB of 0xff: 32-bit accumulators of 16-bit words overflow here if nobody widens them. */
+/* 9 MiB of one value: 32-bit accumulators of 16-bit words overflow here if nobody widens them, eight
+ * wide ones together after 2 to 4 MiB. */
 static void long_of(const struct scr_kernel *k, int value)
 {
-	const size_t len = 1U << 20;
+	const size_t len = 9U << 20;
 	uint8_t *p = test_malloc(len), *dst = test_calloc(1, len);
 	const uint8_t *src = p;
 	uint64_t sum = 0, want;
@@ -270,6 +271,7 @@ static void test_long(void **state)
 {
 	const struct scr_kernel *k = *state;
 
+	long_of(k, 0x00);
 	long_of(k, 0xff);
 	long_of(k, 0x80);
 	long_of(k, 0x7f);

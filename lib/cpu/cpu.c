@@ -53,6 +53,8 @@ static uint64_t avx_features(uint32_t xcr0)
 		f |= SCR_CPU_AVXVNNI;
 	if (has(c7, bit_VPCLMULQDQ))
 		f |= SCR_CPU_VPCLMUL;
+	if (has(c7, bit_GFNI))
+		f |= SCR_CPU_GFNI;
 	if (has(xcr0, XCR0_AVX512))
 		f |= avx512_features(b7, c7);
 	return f;

@@ -24,6 +24,7 @@
  * constants are x^(D+32) and x^(D-32). See Gopal et al., "Fast CRC Computation for Generic
  * Polynomials Using PCLMULQDQ Instruction", Intel, 2009. contrib/gen-crc32-fold has computed them.
  */
+#include "base/compiler.h"
 #include "kernels/crc32.h"
 #include "kernels/crc32_fold_constants.h"
 #include "kernels/scalar.h"

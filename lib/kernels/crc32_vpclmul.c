@@ -3,7 +3,6 @@
 #include <config.h>
 #include "kernels/rows.h"
 
-#include "base/compiler.h"
 #include "cpu/cpu.h"
 
 #define CRC_TARGET                                                                                 \

@@ -3,7 +3,6 @@
 #include <config.h>
 #include "kernels/rows.h"
 
-#include "base/compiler.h"
 #include "cpu/cpu.h"
 #include "kernels/vec_avx2.h"
 #include "kernels/inet_dot.h"

@@ -3,7 +3,6 @@
 #include <config.h>
 #include "kernels/rows.h"
 
-#include "base/compiler.h"
 #include "cpu/cpu.h"
 
 #define VEC_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))

@@ -4,7 +4,6 @@
 #include <config.h>
 #include "kernels/rows.h"
 
-#include "base/compiler.h"
 #include "cpu/cpu.h"
 
 #define VEC_TARGET __attribute__((target("avx2,avxvnni")))

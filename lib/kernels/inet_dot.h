@@ -18,6 +18,7 @@
  * added up before they are widened to 64 bits. 8 * 4096 * 65536 = 2^31 is the farthest that they
  * can go down, and it is just what 32 bits hold; hence at most 4096 steps in a row.
  */
+#include "base/compiler.h"
 #include "kernels/inet.h"
 
 #define DOT_STEP (8 * (size_t)VEC_BYTES)

@@ -6,9 +6,14 @@ lib_libbitscrub_a_SOURCES += \
 	lib/kernels/crc32_512.h \
 	lib/kernels/crc32_fold.h \
 	lib/kernels/crc32_fold_constants.h \
+	lib/kernels/crc32_gfni.h \
+	lib/kernels/crc32_gfni_constants.h \
+	lib/kernels/crc32_pair.h \
 	lib/kernels/crc32_scalar.c \
 	lib/kernels/crc32_tables.c \
+	lib/kernels/fused_fold.h \
 	lib/kernels/fused_separate.c \
+	lib/kernels/fused_vec.h \
 	lib/kernels/inet.h \
 	lib/kernels/inet_dot.h \
 	lib/kernels/inet_fold.c \
@@ -49,7 +54,13 @@ if BUILD_PCLMUL
 lib_libbitscrub_a_SOURCES += lib/kernels/crc32_pclmul.c
 endif
 if BUILD_VPCLMUL256
-lib_libbitscrub_a_SOURCES += lib/kernels/crc32_vpclmul256.c
+lib_libbitscrub_a_SOURCES += \
+	lib/kernels/crc32_vpclmul256.c \
+	lib/kernels/fused_avx2.c \
+	lib/kernels/fused_vpclmul256.c
+endif
+if BUILD_GFNI
+lib_libbitscrub_a_SOURCES += lib/kernels/crc32_gfni.c lib/kernels/fused_gfni.c
 endif
 if ARCH_ARM64
 lib_libbitscrub_a_SOURCES += lib/kernels/inet_neon.c lib/kernels/xor_neon.c

@@ -3,7 +3,6 @@
 #include <config.h>
 #include "kernels/rows.h"
 
-#include "base/compiler.h"
 #include "cpu/cpu.h"
 
 #define VEC_TARGET __attribute__((target("arch=armv8.2-a+sha3")))

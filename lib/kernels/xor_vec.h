@@ -4,6 +4,7 @@
  * The loop of xor_scalar.c with wider words. Four vectors a step keep the loads ahead of the
  * stores. Sources are taken in pairs, because three-input logic does a pair for the price of one.
  */
+#include "base/compiler.h"
 #include "kernels/xor.h"
 
 #define XOR_STEP (4 * (size_t)VEC_BYTES)
