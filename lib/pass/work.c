@@ -339,6 +339,9 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 	if (w->e.action == SCR_PLAN_ACCEPT && !w->damage_left)
 		ev.verdict = SCR_CHANGED;
 	w->worst = ev.verdict;
+	if (w->e.flags & SCR_PLAN_MOVED)
+		ev.from = (struct scr_name){w->base.path, w->base.path_len};
+	ev.bit_flip = ev.verdict == SCR_CHANGED && w->blocks_differing == 1 && w->any_flip;
 	if (w->damage_left) {
 		pthread_mutex_lock(&w->p->ctx->lock);
 		w->p->sum.files_damaged++;

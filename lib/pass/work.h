@@ -47,7 +47,7 @@ struct scr_work {
 	/* Results; what is not atomic is under lock. */
 	pthread_mutex_t lock;
 	_Atomic(enum scr_work_state) state;
-	atomic_bool any_new, any_touched;
+	atomic_bool any_new, any_touched, any_flip;
 	enum scr_verdict worst;
 	bool damage_left;
 	uint64_t blocks_compared, blocks_differing;
