@@ -22,6 +22,7 @@ cmocka_tests =
 endif
 include tests/kernels.mk
 include tests/cli.mk
+include tests/t1.mk
 include tests/store.mk
 if HAVE_CMOCKA
 include tests/sys.mk

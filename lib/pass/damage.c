@@ -40,7 +40,8 @@ static struct scr_damage describe(const struct scr_work *w, const struct scr_ext
 		.since = d->first_ns < w->began_ns ? d->first_ns : 0,
 		.known = d->first_ns < w->began_ns,
 		.carried = d->flags & SCR_DAMAGE_CARRIED,
-		.metadata_changed = e->stamp.ctime_ns != scr_ctime_ns(&w->st),
+		.metadata_changed = d->kind == SCR_REC_ROT && w->p->policy.use_ctime &&
+				    e->stamp.ctime_ns != scr_ctime_ns(&w->st),
 		.err = d->kind == SCR_REC_UNREADABLE ? EIO : 0,
 	};
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "fold/bitflip.h"
 
 /* ---- recording --------------------------------------------------------------------------- */
 
@@ -138,6 +139,10 @@ static int push(struct findings *f, const struct scr_extent *base, struct scr_da
 	}
 	if (k)
 		d.first_ns = k->first_ns;
+	/* The same bad content is what it was, whatever was done to the times since. */
+	if (k && k->kind == SCR_REC_ROT && d.kind == SCR_REC_ALTERED &&
+	    scr_check_equal(k->seen, d.seen) && k->seen_length == d.seen_length)
+		d.kind = SCR_REC_ROT;
 	f->list[f->count++] = d;
 	return 0;
 }
@@ -202,9 +207,12 @@ static enum scr_verdict verdict_of(const struct findings *f, enum scr_verdict di
 {
 	enum scr_verdict v = SCR_OK;
 
-	for (uint32_t i = 0; i < f->count; i++)
-		v = scr_verdict_worst(v, f->list[i].kind == SCR_REC_UNREADABLE ? SCR_UNREADABLE
-									       : difference);
+	for (uint32_t i = 0; i < f->count; i++) {
+		if (f->list[i].kind == SCR_REC_UNREADABLE)
+			v = scr_verdict_worst(v, SCR_UNREADABLE);
+		else
+			v = scr_verdict_worst(v, f->list[i].kind == SCR_REC_ROT ? SCR_ROT : difference);
+	}
 	return v;
 }
 
@@ -304,32 +312,32 @@ static int keep_unreadable(struct scr_worker *k, struct scr_work *w, const struc
 	return r;
 }
 
-/* A single changed block is looked at more closely at the end: it may be a flipped bit. */
-static void remember(struct scr_work *w, const struct scr_extent *base,
-		     const struct scr_content *c, uint32_t i)
+/* Whether block @i differs in one bit from what was recorded. */
+static bool looks_like_flip(const struct scr_content *c, const struct scr_extent *base, uint32_t i)
 {
-	pthread_mutex_lock(&w->lock);
-	w->last_was = expected(base, i);
-	w->last_is = c->checks[i];
-	w->last_length = scr_content_length(c, i);
-	pthread_mutex_unlock(&w->lock);
+	struct scr_check was = expected(base, i), now = c->checks[i];
+	uint32_t byte;
+	unsigned int bit;
+
+	return scr_content_length(c, i) == scr_block_length(&base->cut, i) &&
+	       scr_bitflip_find(was.crc, was.inet, now.crc, now.inet,
+				scr_block_length(&base->cut, i), &byte, &bit);
 }
 
 /* mtime moved: other content is a change. */
 static int compare_changed(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base)
 {
 	struct scr_content *c = &k->content;
-	uint32_t differing = 0;
+	uint32_t differing = 0, first = 0;
 
 	if (c->bad_count > 0)
 		return keep_unreadable(k, w, base);
-	for (uint32_t i = 0; i < base->cut.blocks; i++) {
-		if (block_equal(c, base, i))
-			continue;
-		differing++;
-		remember(w, base, c, i);
-	}
+	for (uint32_t i = 0; i < base->cut.blocks; i++)
+		if (!block_equal(c, base, i) && differing++ == 0)
+			first = i;
 	count_blocks(w, base->cut.blocks, differing);
+	if (differing == 1 && looks_like_flip(c, base, first))
+		w->any_flip = true;
 	w->any_touched = true;
 	if (differing == 0)
 		return keep_sound(k, w, base, true);

@@ -1,7 +1,5 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/pass/accept.c \
-	lib/pass/bitflip.c \
-	lib/pass/bitflip.h \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pass/bitflip.h"
 #include "walk/resolve.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -362,13 +361,6 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 	return true;
 }
 
-/* Editors seldom change one bit: worth a word, no more. */
-static bool looks_like_bit_flip(const struct scr_work *w)
-{
-	return w->blocks_differing == 1 && w->has_base && !w->record_all && !w->any_new &&
-	       scr_is_bit_flip(w->last_was, w->last_is, w->last_length, NULL);
-}
-
 bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 {
 	struct scr_file_event ev = {.name = {(char *)w->path.data, w->path.len}};
@@ -380,9 +372,11 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 	ev.verdict = final_verdict(w);
 	if (w->e.action == SCR_PLAN_ACCEPT && !w->damage_left)
 		ev.verdict = SCR_CHANGED;
-	ev.bit_flip = ev.verdict == SCR_CHANGED && looks_like_bit_flip(w);
 	w->worst = ev.verdict;
 	tell_file_damage(w);
+	if (w->e.flags & SCR_PLAN_MOVED)
+		ev.from = (struct scr_name){w->base.path, w->base.path_len};
+	ev.bit_flip = ev.verdict == SCR_CHANGED && w->blocks_differing == 1 && w->any_flip;
 	if (w->damage_left) {
 		pthread_mutex_lock(&w->p->ctx->lock);
 		w->p->sum.files_damaged++;

@@ -52,13 +52,11 @@ struct scr_work {
 	/* Results; what is not atomic is under lock. */
 	pthread_mutex_t lock;
 	_Atomic(enum scr_work_state) state;
-	atomic_bool any_new, any_touched;
+	atomic_bool any_new, any_touched, any_flip;
 	enum scr_verdict worst;
 	bool damage_left;
 	bool lost;                 /* FAILED, and the errno speaks of the whole device */
 	uint64_t blocks_compared, blocks_differing;
-	struct scr_check last_was, last_is; /* of the last block found changed, ... */
-	uint32_t last_length;               /* ... and its length */
 };
 
 /* A work for plan entry or recorded file; NULL if out of memory. */

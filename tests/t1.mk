@@ -1,0 +1,4 @@
+# Verdicts, known damage, real file systems.
+pass_tests = tests/verdicts.bats
+TESTS += $(pass_tests)
+EXTRA_DIST += tests/pass.bash $(pass_tests)
