@@ -35,6 +35,7 @@ enum { /* flags of struct scr_plan_entry */
 	SCR_PLAN_MISSING = 32,    /* KEEP: frozen and gone */
 	SCR_PLAN_HAD_RECORD = 64, /* there is a record at this very path */
 	SCR_PLAN_RETRIED = 128,   /* second try of a file that changed while being read */
+	SCR_PLAN_PARTIAL = 256,   /* a stopped pass recorded this path, but not to its end */
 };
 
 #define SCR_PLAN_NONE UINT64_MAX
@@ -50,7 +51,8 @@ struct scr_plan_entry {
 	uint32_t mode, uid, gid, nlink;
 	uint32_t fs;        /* index into the header's identities */
 	uint32_t path_len;
-	uint8_t action, flags, band;
+	uint16_t flags;
+	uint8_t action, band;
 	uint8_t verdict;    /* enum scr_verdict, once known */
 };
 

@@ -30,6 +30,7 @@ static int summarise_extents(struct planner *pl)
 {
 	struct old_record *o = &pl->old;
 	struct scr_extent *e = &pl->extent;
+	uint64_t extents = 0;
 	int r;
 
 	o->uniform = true;
@@ -41,7 +42,9 @@ static int summarise_extents(struct planner *pl)
 			o->uniform = false;
 		o->oldest_ns = SCR_MIN(o->oldest_ns, e->checked_ns);
 		o->damaged |= e->damage_count > 0;
+		extents += e->run;
 	}
+	o->whole = extents == scr_extent_count(o->file.stamp.size);
 	if (o->oldest_ns == INT64_MAX)
 		o->oldest_ns = pl->p->start_wall_ns;
 	return r;
@@ -273,6 +276,8 @@ static void judge_both(struct planner *pl, struct scr_plan_entry *e)
 	}
 	if (o->damaged)
 		e->flags |= SCR_PLAN_DAMAGED;
+	if (!o->whole)
+		e->flags |= SCR_PLAN_PARTIAL;
 	if (o->file.stamp.size > 0 && now.size == 0)
 		pl->out->emptied++;
 	/* A lone ctime move does not change a file's place. */
@@ -318,6 +323,7 @@ static int push_vanished(struct planner *pl, uint64_t pos)
 		.source = o->offset,
 		.pos = pos,
 		.fs = o->file.fs,
+		.whole = o->whole,
 	};
 	return 0;
 }

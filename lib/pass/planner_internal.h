@@ -17,6 +17,7 @@ struct old_record {
 	struct scr_buf path;
 	bool uniform;           /* all extents recorded, under the stamp of the file */
 	bool damaged;
+	bool whole;             /* there is a record of every extent */
 	int64_t oldest_ns;      /* check of its extents */
 };
 
@@ -24,7 +25,7 @@ struct vanished {
 	uint64_t ino, size, source, pos;
 	int64_t mtime_ns;
 	uint32_t fs;
-	bool moved;
+	bool moved, whole;
 };
 
 struct dev_fs {

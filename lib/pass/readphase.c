@@ -174,7 +174,7 @@ static int undo_move(struct read_phase *rp, struct scr_work *w)
 	r = scr_plan_patch(rp->planned->plan, w->e.owner, &from);
 	w->e.action = SCR_PLAN_RECORD;
 	w->e.source = SCR_PLAN_NONE;
-	w->e.flags &= (uint8_t)~(SCR_PLAN_MOVED | SCR_PLAN_DAMAGED);
+	w->e.flags &= (uint16_t)~(SCR_PLAN_MOVED | SCR_PLAN_DAMAGED);
 	return r < 0 ? r : retry_later(rp, w);
 }
 

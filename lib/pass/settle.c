@@ -33,6 +33,7 @@ static int try_moved(struct planner *pl, const struct scr_map *index, struct scr
 	if (r < 0)
 		return r;
 	e->action = SCR_PLAN_CHECK;
+	e->flags &= (uint16_t)~(SCR_PLAN_PARTIAL | SCR_PLAN_DAMAGED);
 	e->flags |= SCR_PLAN_MOVED | (from.flags & SCR_PLAN_DAMAGED);
 	e->source = v->source;
 	e->owner = v->pos;
@@ -60,6 +61,32 @@ static int try_known_inode(struct planner *pl, struct scr_plan_entry *e, uint64_
 	e->action = SCR_PLAN_CHECK;
 	e->source = *offset;
 	return scr_plan_patch(pl->out->plan, pos, e);
+}
+
+/*
+ * A recorded path whose inode has got an earlier one: its record is the inode's, where the earlier
+ * path has none, or only what a stopped pass came to.
+ */
+static int lend_record(struct planner *pl, const struct scr_plan_entry *e)
+{
+	struct scr_plan_entry owner;
+	struct scr_file_record f;
+	struct scr_link_record l;
+	int r = scr_plan_get(pl->out->plan, e->owner, &owner, NULL);
+
+	if (r < 0 || (owner.flags & SCR_PLAN_MOVED) ||
+	    (owner.action != SCR_PLAN_RECORD && !(owner.flags & SCR_PLAN_PARTIAL)))
+		return r;
+	r = scr_mreader_seek(pl->p->old, e->source);
+	if (r == 0)
+		r = scr_mreader_next(pl->p->old, &f, &l, NULL);
+	if (r != SCR_RECORD_FILE || (pl->p->policy.use_inode && f.stamp.ino != e->ino))
+		return r < 0 ? r : 0;
+	owner.action = SCR_PLAN_CHECK;
+	owner.source = e->source;
+	owner.flags &= (uint16_t)~(SCR_PLAN_PARTIAL | SCR_PLAN_DAMAGED);
+	owner.flags |= e->flags & SCR_PLAN_DAMAGED;
+	return scr_plan_patch(pl->out->plan, e->owner, &owner);
 }
 
 /* The plan entry that owns inode (@fs, @ino), if it comes before @pos. */
@@ -100,7 +127,7 @@ static int settle_gone(struct planner *pl, struct scr_plan_entry *e, uint64_t po
 	if (!(e->flags & SCR_PLAN_DAMAGED) || e->nlink < 2 ||
 	    !owner_before(pl, e->fs, e->ino, UINT64_MAX, &owner))
 		return 0;
-	e->flags &= (uint8_t)~SCR_PLAN_DAMAGED;
+	e->flags &= (uint16_t)~SCR_PLAN_DAMAGED;
 	return scr_plan_patch(pl->out->plan, pos, e);
 }
 
@@ -111,7 +138,15 @@ static int settle_entry(struct planner *pl, const struct scr_map *index, struct 
 		return settle_gone(pl, e, pos);
 	if (e->action == SCR_PLAN_KEEP && (e->flags & SCR_PLAN_WAS_LINK))
 		return settle_kept_link(pl, e, pos);
-	if (e->action != SCR_PLAN_RECORD || !pl->p->policy.use_inode)
+	if (e->action == SCR_PLAN_LINK && e->source != SCR_PLAN_NONE &&
+	    !(e->flags & (SCR_PLAN_WAS_LINK | SCR_PLAN_PARTIAL)))
+		return lend_record(pl, e);
+	if (!pl->p->policy.use_inode)
+		return 0;
+	/* Half a record, and a whole one under a path that is gone: a stopped pass saw the move. */
+	if (e->action == SCR_PLAN_CHECK && (e->flags & SCR_PLAN_PARTIAL))
+		return try_moved(pl, index, e, pos);
+	if (e->action != SCR_PLAN_RECORD)
 		return 0;
 	if (e->nlink > 1 && pl->p->old) {
 		int r = try_known_inode(pl, e, pos);
@@ -126,8 +161,13 @@ static int index_vanished(struct planner *pl, struct scr_map *index)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < pl->vanished_count; i++)
-		r = scr_map_put(index, pl->vanished[i].fs, pl->vanished[i].ino, i);
+	for (size_t i = 0; r == 0 && i < pl->vanished_count; i++) {
+		const struct vanished *v = &pl->vanished[i];
+
+		/* Two records of one inode: a stopped pass saw a move. */
+		if (v->whole || !scr_map_get(index, v->fs, v->ino))
+			r = scr_map_put(index, v->fs, v->ino, i);
+	}
 	return r;
 }
 
