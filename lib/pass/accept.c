@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pass/parity.h"
 #include "pass/planner_internal.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
@@ -100,8 +101,10 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 static int accept_paths(struct scr_pass *p, struct scr_paths *paths)
 {
 	struct scr_planned planned = {0};
-	int r = scr_plan_accept(p, select_path, paths, &planned);
+	int r = scr_parity_open(p, true);
 
+	if (r == 0)
+		r = scr_plan_accept(p, select_path, paths, &planned);
 	if (r == 0) {
 		scr_paths_tell_unseen(paths);
 		tell_sound(paths);

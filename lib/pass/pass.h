@@ -12,6 +12,7 @@
 #include "dev/identity.h"
 #include "io/state.h"
 #include "manifest/store.h"
+#include "parity/segments.h"
 #include "pass/ctx.h"
 #include "pass/policy.h"
 #include "select/select.h"
@@ -37,6 +38,7 @@ struct scr_pass {
 	bool locked;
 	int manifest_fd, journal_fd;
 	struct scr_mreader *old;
+	struct scr_segments *segments; /* parity; NULL: none is stored or looked at */
 	struct scr_journal *journal; /* left by an earlier pass; NULL: none */
 	struct scr_header header;    /* working copy; what publishing writes */
 	struct scr_policy policy;
