@@ -7,6 +7,7 @@ cli_tests = \
 	tests/install.bats \
 	tests/layout.t \
 	tests/lint.t \
+	tests/report.bats \
 	tests/terminal.bats
 TESTS += $(cli_tests)
 

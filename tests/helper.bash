@@ -23,10 +23,10 @@ helper_teardown() {
 	local i
 	cd / || return 1
 	for ((i = ${#MOUNTS[@]} - 1; i >= 0; i--)); do
-		umount "${MOUNTS[i]}" 2>/dev/null || umount -l "${MOUNTS[i]}" 2>/dev/null
+		umount "${MOUNTS[i]}" 2>/dev/null || umount -l "${MOUNTS[i]}" 2>/dev/null || :
 	done
 	for i in "${LOOPS[@]}"; do
-		losetup -d "$i" 2>/dev/null
+		losetup -d "$i" 2>/dev/null || :
 	done
 	MOUNTS=() LOOPS=()
 	return 0

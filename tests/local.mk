@@ -25,6 +25,7 @@ include tests/cli.mk
 include tests/t1.mk
 include tests/store.mk
 if HAVE_CMOCKA
+include tests/repair.mk
 include tests/sys.mk
 check_PROGRAMS += $(cmocka_tests)
 TESTS += $(cmocka_tests)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What tests of a pass share: times, summaries and events in short. Load it after helper.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016 # $ is for jq
 
 # Until nothing that was written before is racy any more. Set up all cases, then wait once.
 settle() {
@@ -60,4 +60,36 @@ verdict() {
 		(if has("from") then " from " + .from else "" end) +
 		(if .bit_flip then " bit_flip" else "" end)' <<<"$output" | paste -sd ' ')
 	[ "${got:-none}" = "$2" ] || { echo "$1: verdict ${got:-none}, not $2"; show; return 1; }
+}
+
+# rot FILE OFFSET [BIT]: flips a bit of fs/FILE in the image underneath, in fs.img, while it is not
+# mounted: no time moves.
+rot() {
+	local at
+	at=$(place "fs/$1" "$2") || return 1
+	unmount_fs fs || return 1
+	flip fs.img "$at" "${3:-0}" || return 1
+	mount_fs fs
+}
+
+# make_base TYPE MIB, in setup_file(): a file system with the files that populate() makes in the
+# current directory, recorded when nothing was racy any more. Each test then takes a copy of it.
+make_base() {
+	W=$BATS_FILE_TMPDIR
+	cd "$W" || return 1
+	[ "$(id -u)" = 0 ] && command -v losetup "mkfs.$1" >/dev/null && losetup -f >/dev/null || return 0
+	make_fs "$1" "$2" || return 1
+	(cd fs && populate) && settle && "$SCRUB" run -q fs && unmount_fs fs && mv fs.img base.img
+	local status=$?
+	helper_teardown
+	return $status
+}
+
+# take_base, in a test: the copy, mounted at fs.
+take_base() {
+	need_loop
+	[ -f "$BATS_FILE_TMPDIR/base.img" ] || skip "no file system of that kind can be made here"
+	cp --sparse=always "$BATS_FILE_TMPDIR/base.img" fs.img
+	mkdir fs
+	mount_fs fs
 }

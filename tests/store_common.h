@@ -51,4 +51,37 @@ void assert_extents_equal(const struct scr_extent *a, const struct scr_extent *b
 void assert_headers_equal(const struct scr_header *a, const struct scr_header *b);
 void assert_trailers_equal(const struct scr_trailer *a, const struct scr_trailer *b);
 
+/* ---- whole manifests ---------------------------------------------------------------------- */
+
+struct sample_entry {
+	bool is_link;
+	struct scr_file_record file;
+	struct scr_link_record link;
+	struct scr_extent *extents;
+	uint32_t extent_count;
+};
+
+/* What a manifest holds, as structs. */
+struct sample {
+	struct scr_header header;
+	char **paths;
+	struct sample_entry *entries;
+	uint32_t count;
+};
+
+extern const struct scr_trailer sample_pass; /* the pass fields that write_sample() writes */
+
+/* About @n files and links with extents. */
+struct sample make_sample(uint64_t seed, const struct scr_geometry *g, uint32_t n);
+void free_sample(struct sample *s);
+/* Writes it; the descriptor is the caller's. */
+int write_sample(const struct sample *s);
+/* Reads on from where @r is and compares every record; 0, or what the reader failed with. */
+int read_sample(struct scr_mreader *r, const struct sample *s);
+
+/* The stream of a sound manifest. */
+uint8_t *take_stream(int fd, size_t *len);
+/* Makes @fd hold a sound container (generation 42) around any stream. */
+void make_container(int fd, const uint8_t *stream, size_t len, uint64_t trailer);
+
 #endif

@@ -12,4 +12,5 @@ lib_libbitscrub_a_SOURCES += \
 	lib/io/state_lock.c \
 	lib/io/state_place.c \
 	lib/io/state_publish.c \
+	lib/io/state_sub.c \
 	lib/io/state_why.c

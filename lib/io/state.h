@@ -80,6 +80,17 @@ int scr_state_new_file(const struct scr_state *s, const char *name, struct scr_w
 int scr_state_unnamed_file(const struct scr_state *s);
 
 /*
+ * Opens subdirectory @name of the state as if it were a state of its own, for the calls above that
+ * take names; what is in it is checked like the state. @create: 0700, if it is not there.
+ * -ENOENT, -EPERM (@why) ...; scr_state_close(@out) when done.
+ */
+int scr_state_open_sub(const struct scr_state *s, const char *name, bool create, bool reading,
+		       struct scr_state *out, struct scr_why *why);
+/* Calls @fn for each name in it but "." and ".." until one returns something else than 0; that, or
+ * -errno, or 0. */
+int scr_state_each(const struct scr_state *s, int (*fn)(void *arg, const char *name), void *arg);
+
+/*
  * Publishes temporary file @tmp as manifest: old manifest linked to manifest.1, rename, fsync of
  * the directory. @tmp must be synced and verified before. A publish cut short before (manifest and
  * manifest.1 one inode) is completed first.

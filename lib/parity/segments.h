@@ -8,6 +8,7 @@
 #ifndef SCR_PARITY_SEGMENTS_H
 #define SCR_PARITY_SEGMENTS_H
 
+#include "io/reader.h"
 #include "io/state.h"
 #include "manifest/record.h"
 
@@ -19,6 +20,8 @@ struct scr_segments;
  * Refuses (-EPERM, @why) a parity directory or segments that are not safe. */
 int scr_segments_open(const struct scr_state *s, bool reading, struct scr_segments **out,
 		      struct scr_why *why);
+/* Reads through @ops from now on, for tests; before the first read. */
+void scr_segments_set_reader(struct scr_segments *g, const struct scr_reader_ops *ops);
 /* Makes the store writable: creates parity/ if need be; appends go to a new segment with a number
  * above all that exist and above @above. Under the exclusive lock. */
 int scr_segments_write(struct scr_segments *g, uint32_t above, struct scr_why *why);
@@ -30,7 +33,8 @@ int scr_segments_append(struct scr_segments *g, const void *p, uint32_t len, uin
 int scr_segments_sync(struct scr_segments *g);
 /*
  * Reads @len bytes at @offset of @segment into @p, stepping down to sectors at medium errors:
- * unreadable bytes are 0 and lie in @gaps (at most @max; the last covers the rest), *ngaps of them.
+ * unreadable bytes are 0 and lie in @gaps (at most @max, at least 1; the last covers the rest),
+ * *ngaps of them.
  * A missing or short segment is one gap (with errno ENOENT), not an error. Thread-safe. 0 or -errno.
  */
 struct scr_parity_gap {

@@ -126,6 +126,9 @@ static int carry(struct scr_worker *k, struct scr_work *w, const struct scr_exte
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < out->damage_count; i++) {
+		/* Somebody wrote the file since: what is left of the damage is no longer rot alone. */
+		if (out->damage[i].kind == SCR_REC_ROT)
+			out->damage[i].kind = SCR_REC_ALTERED;
 		out->damage[i].flags |= SCR_DAMAGE_CARRIED;
 		out->damage[i].last_ns = w->began_ns;
 	}
@@ -181,6 +184,8 @@ static int decide_carried(struct scr_worker *k, struct scr_work *w)
 	}
 	if (w->base.damage.kind) {
 		w->file_damage = w->base.damage;
+		if (w->file_damage.kind == SCR_REC_ROT)
+			w->file_damage.kind = SCR_REC_ALTERED;
 		w->file_damage.flags |= SCR_DAMAGE_CARRIED;
 		w->file_damage.last_ns = w->began_ns;
 		note_file_damage(w, SCR_DAMAGE_ALTERED, 0);
