@@ -139,7 +139,8 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 	const char *why = "it cannot be read";
 	int r;
 
-	r = scr_mreader_open(p->manifest_fd, scr_pass_kernels(p), &p->old, &why);
+	/* The plain kernels: a fast one that errs must not make the manifest look damaged. */
+	r = scr_mreader_open(p->manifest_fd, scr_kernels_reference(), &p->old, &why);
 	if (r < 0)
 		return refuse_manifest(p, name, r, why);
 	tell_repairs(p, access);
