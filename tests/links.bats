@@ -99,7 +99,7 @@ links() {
 	rm t/b
 	expect 4 run --json --verbose t
 	damage "rot c 6+1 98304+16384 known"
-	[ -z "$(grep 'open damage' <<<"$stderr")" ]
+	saysnt "open damage"
 	ln t/c t/a
 	expect 4 run --json t
 	damage "rot a 6+1 98304+16384 known"
