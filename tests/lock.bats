@@ -57,8 +57,10 @@ go_on() {
 	PIDS+=("$second")
 	sleep 0.5
 	kill -INT "$second"
-	cp waited out
-	finish 32 2 "$second"
+	r=0
+	wait "$second" || r=$?
+	[ "$r" -eq 32 ]
+	grep "stopped while waiting for $W/s" waited.err
 	go_on
 }
 
@@ -74,7 +76,7 @@ go_on() {
 	says "last published manifest"
 	[ -z "$output" ]
 	expect 0 config --state=s tree
-	has "block-size=64K"
+	has "block-size=65536"
 	[ $((SECONDS - begin)) -le 3 ]
 	go_on
 	expect 0 status --json --state=s tree
