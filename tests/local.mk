@@ -23,6 +23,7 @@ endif
 include tests/kernels.mk
 include tests/cli.mk
 include tests/t1.mk
+include tests/t2.mk
 include tests/store.mk
 include tests/pass.mk
 if HAVE_CMOCKA
