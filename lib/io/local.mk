@@ -2,6 +2,9 @@ lib_libbitscrub_a_SOURCES += \
 	lib/io/errno.c \
 	lib/io/reader.c \
 	lib/io/reader.h \
+	lib/io/reader_internal.h \
+	lib/io/reader_step.c \
+	lib/io/reader_system.c \
 	lib/io/rw.c \
 	lib/io/state.c \
 	lib/io/state.h \

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading the content of one file, and finding exactly what can't be read of it. */
+/* Reading the content of one file: from where each part of it should come.
+ *
+ *	check    directly, all of it
+ *	record   what is in the cache from there, the rest directly
+ *	cached   all through the cache
+ *
+ * Where direct reads are not possible, the rest is read through the cache and dropped from it
+ * afterwards. "Dropped" always means: what was not in it before.
+ */
 #include <config.h>
-#include "io/reader.h"
+#include "io/reader_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,55 +19,29 @@
 
 #include "base/compiler.h"
 
-#define BUFFER_ALIGN 4096
-#define SECTOR 512u
+/* Room for reads that are wider than what was asked for, on both sides. */
+#define BUFFER_SIZE (SCR_READER_BUFFER + 2 * SCR_READER_ALIGN_MAX)
+#define PIECES (BUFFER_SIZE / SCR_READER_PAGE)
 
-/* After so many failing reads in one call, pieces that fail are no longer taken apart: each costs a
- * worn disk seconds. */
-#define FAILURES_MAX 512
+enum source {
+	DIRECT,
+	CACHED,        /* through the cache, where it is */
+	PASSING,       /* through the cache, to be dropped */
+	PLAIN,         /* through the cache, and nothing is known about it */
+};
 
 struct scr_reader {
 	const struct scr_reader_ops *ops;
-	int fd;
-	enum scr_reader_mode mode;
 	uint8_t *buf;
 	struct scr_reader_counts counts;
-};
-
-/* One scr_reader_read(): the part of the file that stands in the buffer, and its bad ranges. */
-struct job {
-	struct scr_reader *r;
-	uint64_t offset;      /* of the buffer's first byte */
-	struct scr_bad_range *bad;
-	unsigned int maxbad, nbad;
-	unsigned int failures;
-};
-
-static ssize_t system_pread(void *arg SCR_UNUSED, int fd, void *buf, size_t len, off_t offset)
-{
-	return pread(fd, buf, len, offset);
-}
-
-static off_t system_lseek(void *arg SCR_UNUSED, int fd, off_t offset, int whence)
-{
-	return lseek(fd, offset, whence);
-}
-
-static int system_fstat(void *arg SCR_UNUSED, int fd, struct stat *st)
-{
-	return fstat(fd, st);
-}
-
-static int system_fadvise(void *arg SCR_UNUSED, int fd, off_t offset, off_t len, int advice)
-{
-	return posix_fadvise(fd, offset, len, advice);
-}
-
-const struct scr_reader_ops scr_reader_ops_system = {
-	.pread = system_pread,
-	.lseek = system_lseek,
-	.fstat = system_fstat,
-	.fadvise = system_fadvise,
+	/* Of the file: */
+	int fd, direct_fd;         /* direct_fd is opened when it is first needed */
+	enum scr_reader_mode mode;
+	struct scr_reader_direct direct;
+	uint64_t size;
+	bool prepared;
+	bool no_readahead;
+	uint8_t resident[PIECES];  /* of the window */
 };
 
 int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out)
@@ -68,13 +50,13 @@ int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out)
 
 	if (!r)
 		return -ENOMEM;
-	r->buf = aligned_alloc(BUFFER_ALIGN, SCR_READER_BUFFER);
+	r->buf = aligned_alloc(SCR_READER_ALIGN_MAX, BUFFER_SIZE);
 	if (!r->buf) {
 		free(r);
 		return -ENOMEM;
 	}
 	r->ops = ops ? ops : &scr_reader_ops_system;
-	r->fd = -1;
+	r->fd = r->direct_fd = -1;
 	*out = r;
 	return 0;
 }
@@ -83,19 +65,31 @@ void scr_reader_free(struct scr_reader *r)
 {
 	if (!r)
 		return;
+	scr_reader_detach(r);
 	free(r->buf);
 	free(r);
 }
 
+static void stop_direct(struct scr_reader *r)
+{
+	if (r->direct_fd >= 0)
+		r->ops->close_direct(r->ops->arg, r->direct_fd);
+	r->direct_fd = -1;
+	r->direct.possible = false;
+}
+
 void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode)
 {
+	scr_reader_detach(r);
 	r->fd = fd;
 	r->mode = mode;
 }
 
 void scr_reader_detach(struct scr_reader *r)
 {
+	stop_direct(r);
 	r->fd = -1;
+	r->prepared = r->no_readahead = false;
 }
 
 uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len)
@@ -116,152 +110,218 @@ uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len)
 	return end > offset ? SCR_MIN(end - offset, len) : 0;
 }
 
-/* Adds [@from, @to) of the buffer to the bad ranges. */
-static void add_bad(struct job *j, size_t from, size_t to, int err)
-{
-	struct scr_bad_range *last = j->nbad > 0 ? &j->bad[j->nbad - 1] : NULL;
-	uint64_t start = j->offset + from;
-
-	memset(j->r->buf + from, 0, to - from);
-	if (j->maxbad == 0)
-		return;
-	if (last && (j->nbad == j->maxbad ||
-		     (last->offset + last->length == start && last->err == err))) {
-		last->length = start + (to - from) - last->offset;
-		return;
-	}
-	j->bad[j->nbad++] = (struct scr_bad_range){start, to - from, err};
-}
-
-/*
- * Reads [@from, @to) of the buffer from the file, up to its end or the first error. Returns the
- * bytes read; *err receives 0 or the positive errno that stopped it.
- */
-static size_t read_plain(struct job *j, size_t from, size_t to, int *err)
-{
-	const struct scr_reader *r = j->r;
-	size_t at = from;
-
-	*err = 0;
-	while (at < to) {
-		ssize_t n = r->ops->pread(r->ops->arg, r->fd, r->buf + at, to - at,
-					  (off_t)(j->offset + at));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			*err = errno;
-		if (n <= 0)
-			break;
-		at += (size_t)n;
-	}
-	return at - from;
-}
-
-/* The size of the pieces in which a failed piece of @len bytes is tried again. */
-static size_t step_below(size_t len)
-{
-	if (len > (64u << 10))
-		return 64u << 10;
-	return len > 4096 ? 4096 : SECTOR;
-}
-
-/* Where the piece that starts at @at ends: at a multiple of @step in the file. */
-static size_t piece_end(const struct job *j, size_t at, size_t to, size_t step)
-{
-	uint64_t pos = j->offset + at;
-
-	return SCR_MIN(to, at + (size_t)(step - pos % step));
-}
-
-/*
- * Reads [@from, @to) in pieces of @step, and those that fail in smaller ones, down to the sector.
- * Returns where the bytes that exist end (@to, or less at the end of the file), or -errno. It calls
- * itself at most three deep.
- */
-static ssize_t read_pieces(struct job *j, size_t from, size_t to, size_t step)
-{
-	while (from < to) {
-		size_t end = piece_end(j, from, to, step);
-		int err;
-		size_t n = read_plain(j, from, end, &err);
-		ssize_t got;
-
-		from += n;
-		if (err == 0 && from < end)
-			return (ssize_t)from; /* the end of the file */
-		if (err == 0)
-			continue;
-		if (!scr_errno_is_medium(err))
-			return -err;
-		if (++j->failures >= FAILURES_MAX || step <= SECTOR || end - from <= SECTOR) {
-			add_bad(j, from, end, err);
-			from = end;
-			continue;
-		}
-		got = read_pieces(j, from, end, step_below(SCR_MIN(step, end - from)));
-		if (got < 0 || (size_t)got < end)
-			return got;
-		from = end;
-	}
-	return (ssize_t)to;
-}
-
-/* A piece beyond the end of the file may fail like one inside of it: such bytes don't exist. */
-static ssize_t clip_to_size(struct job *j, size_t len)
+/* Learns how the file can be read, when it is read for the first time. */
+static int prepare(struct scr_reader *r)
 {
 	struct stat st;
-	uint64_t size;
 
-	if (j->r->ops->fstat(j->r->ops->arg, j->r->fd, &st) < 0)
+	if (r->prepared)
+		return 0;
+	if (r->ops->fstat(r->ops->arg, r->fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return (ssize_t)len;
-	size = (uint64_t)st.st_size;
-	return size <= j->offset ? 0 : (ssize_t)SCR_MIN(size - j->offset, len);
+	r->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : UINT64_MAX;
+	if (!r->ops->probe || r->ops->probe(r->ops->arg, r->fd, &r->direct) < 0 ||
+	    r->direct.align > SCR_READER_ALIGN_MAX || (r->direct.align & (r->direct.align - 1)))
+		r->direct.possible = false;
+	r->prepared = true;
+	return 0;
 }
 
-static ssize_t read_job(struct job *j, size_t len)
+static bool open_direct(struct scr_reader *r)
 {
-	int err;
-	size_t n = read_plain(j, 0, len, &err);
+	if (r->direct.possible && r->direct_fd < 0) {
+		r->direct_fd = r->ops->open_direct(r->ops->arg, r->fd);
+		r->direct.possible = r->direct_fd >= 0;
+	}
+	return r->direct.possible;
+}
+
+/* What runs of equal residency are measured in: whole pages, and what can be read directly. */
+static size_t unit_of(const struct scr_reader *r)
+{
+	return r->direct.possible ? SCR_MAX(r->direct.align, SCR_READER_PAGE) : SCR_READER_PAGE;
+}
+
+/* Whether all of unit @at of the window is in the cache. */
+static bool unit_resident(const struct scr_reader *r, size_t at, size_t unit)
+{
+	for (size_t i = at / SCR_READER_PAGE; i < (at + unit) / SCR_READER_PAGE; i++)
+		if (!r->resident[i])
+			return false;
+	return true;
+}
+
+/* Where bytes come from that are not in the cache, or of which that isn't known. */
+static enum source source_of_missing(struct scr_reader *r, const struct scr_read_job *j)
+{
+	if ((r->mode != SCR_READ_CACHED || j->again) && open_direct(r))
+		return DIRECT;
+	return j->known ? PASSING : PLAIN;
+}
+
+/* The part of the window that begins at @from: its source, and where it ends. */
+static enum source next_part(struct scr_reader *r, const struct scr_read_job *j, size_t from,
+			     size_t *to)
+{
+	size_t unit = unit_of(r), at = from - from % unit;
+	enum source source = CACHED;
+
+	*to = j->want_to;
+	if (!j->known)
+		return source_of_missing(r, j);
+	if (!unit_resident(r, at, unit))
+		source = source_of_missing(r, j);
+	if (source == PASSING) { /* page by page, so that none is dropped that was there */
+		unit = SCR_READER_PAGE;
+		at = from - from % unit;
+		source = unit_resident(r, at, unit) ? CACHED : PASSING;
+	}
+	do {
+		at += unit;
+	} while (at < j->want_to && unit_resident(r, at, unit) == (source == CACHED));
+	*to = SCR_MIN(at, j->want_to);
+	return source;
+}
+
+static void advise(const struct scr_reader *r, uint64_t start, uint64_t end, int advice)
+{
+	r->ops->fadvise(r->ops->arg, r->fd, (off_t)start, (off_t)(end - start), advice);
+}
+
+/* Drops the pages of [@from, @to) of the window; one at an end too, it was not there before. */
+static void drop(const struct scr_reader *r, uint64_t base, size_t from, size_t to)
+{
+	from -= from % SCR_READER_PAGE;
+	to += (SCR_READER_PAGE - to % SCR_READER_PAGE) % SCR_READER_PAGE;
+	advise(r, base + from, base + to, POSIX_FADV_DONTNEED);
+}
+
+/* Reads [@from, @to) from @source. As scr_read_part(). */
+static ssize_t read_from(struct scr_reader *r, struct scr_read_job *j, enum source source,
+			 size_t from, size_t to)
+{
 	ssize_t end;
 
-	if (err == 0)
-		return (ssize_t)n;
-	if (!scr_errno_is_medium(err))
-		return -err;
-	end = clip_to_size(j, len);
-	if (end < 0 || (size_t)end <= n)
-		return end < 0 ? end : (ssize_t)n;
-	return read_pieces(j, n, (size_t)end, step_below((size_t)end - n));
+	j->fd = source == DIRECT ? r->direct_fd : r->fd;
+	j->align = source == DIRECT ? r->direct.align : 1;
+	if (source == DIRECT) {
+		from -= from % j->align;
+		to += (j->align - to % j->align) % j->align;
+	}
+	if (source == PASSING && !r->no_readahead) {
+		/* Readahead would fill the cache with what nobody asked for. */
+		advise(r, 0, 0, POSIX_FADV_RANDOM);
+		r->no_readahead = true;
+	}
+	end = scr_read_part(j, from, to);
+	if (source == PASSING)
+		drop(r, j->base, from, to);
+	return end;
+}
+
+static void count(struct scr_reader_counts *c, const struct scr_reader *r, enum source source,
+		  uint64_t bytes)
+{
+	c->total += bytes;
+	if (source == DIRECT && r->direct.medium)
+		c->medium += bytes;
+	else if (source == CACHED)
+		c->cache += bytes;
+	else
+		c->unknown += bytes;
+}
+
+/* Whether r->resident could be filled in for the window of @j; only if anybody wants to know. */
+static bool ask_resident(struct scr_reader *r, const struct scr_read_job *j)
+{
+	const size_t unit = unit_of(r);
+	size_t len = j->want_to + (unit - j->want_to % unit) % unit;
+
+	if (j->again || !r->ops->resident || (r->mode == SCR_READ_CHECK && open_direct(r)))
+		return false;
+	return r->ops->resident(r->ops->arg, r->fd, (off_t)j->base, len, r->resident) == 0;
+}
+
+/* Reads the window. Returns where the bytes that exist end; -EINVAL too if the file system takes
+ * back its word about direct reads. */
+static ssize_t read_window(struct scr_reader *r, struct scr_read_job *j)
+{
+	struct scr_reader_counts c = r->counts;
+	size_t at = j->want_from;
+
+	j->known = ask_resident(r, j);
+
+	while (at < j->want_to) {
+		size_t to;
+		enum source source = next_part(r, j, at, &to);
+		ssize_t end = read_from(r, j, source, at, to);
+
+		if (end == -EINVAL && source == DIRECT)
+			stop_direct(r);
+		if (end < 0)
+			return end;
+		if ((size_t)end > at)
+			count(&c, r, source, SCR_MIN((size_t)end, to) - at);
+		if ((size_t)end < to) {
+			at = SCR_MAX(at, (size_t)end);
+			break;
+		}
+		at = to;
+	}
+	r->counts = c;
+	return (ssize_t)at;
+}
+
+/* Reads @len bytes at @offset, if need be once more without direct reads. */
+static ssize_t read_at(struct scr_reader *r, uint64_t offset, size_t len, struct scr_read_job *j)
+{
+	const bool was_direct = r->direct.possible;
+	const size_t lead = (size_t)(offset % SCR_READER_ALIGN_MAX);
+	ssize_t end;
+
+	j->ops = r->ops;
+	j->buf = r->buf;
+	j->base = offset - lead;
+	j->size = r->size;
+	j->want_from = lead;
+	j->want_to = lead + SCR_MIN(len, SCR_READER_BUFFER);
+	j->nbad = j->failures = 0;
+	if (j->again && !open_direct(r))
+		drop(r, j->base, j->want_from, j->want_to);
+	end = read_window(r, j);
+	if (end == -EINVAL && was_direct && !r->direct.possible)
+		return read_at(r, offset, len, j);
+	return end < 0 ? end : end - (ssize_t)lead;
+}
+
+static ssize_t read_one(struct scr_reader *r, uint64_t offset, size_t len, struct scr_read_job *j,
+			const uint8_t **data, unsigned int *nbad)
+{
+	ssize_t got = prepare(r);
+
+	if (got == 0)
+		got = read_at(r, offset, len, j);
+	if (got < 0)
+		return got;
+	*data = r->buf + j->want_from;
+	*nbad = j->nbad;
+	return got;
 }
 
 ssize_t scr_reader_read(struct scr_reader *r, uint64_t offset, size_t len, const uint8_t **data,
 			struct scr_bad_range *bad, unsigned int maxbad, unsigned int *nbad)
 {
-	struct job j = {.r = r, .offset = offset, .bad = bad, .maxbad = maxbad};
-	ssize_t got = read_job(&j, SCR_MIN(len, SCR_READER_BUFFER));
+	struct scr_read_job j = {.bad = bad, .maxbad = maxbad};
 
-	if (got < 0)
-		return got;
-	r->counts.total += (uint64_t)got;
-	r->counts.unknown += (uint64_t)got;
-	*data = r->buf;
-	*nbad = j.nbad;
-	return got;
+	return read_one(r, offset, len, &j, data, nbad);
 }
 
 ssize_t scr_reader_reread(struct scr_reader *r, uint64_t offset, size_t len, const uint8_t **data,
 			  struct scr_bad_range *bad, unsigned int maxbad, unsigned int *nbad)
 {
-	/* Whole pages: a page is only dropped if all of it is asked for. */
-	uint64_t start = offset & ~(uint64_t)(BUFFER_ALIGN - 1);
-	uint64_t end = (offset + len + BUFFER_ALIGN - 1) & ~(uint64_t)(BUFFER_ALIGN - 1);
+	struct scr_read_job j = {.bad = bad, .maxbad = maxbad, .again = true};
 
-	r->ops->fadvise(r->ops->arg, r->fd, (off_t)start, (off_t)(end - start),
-			POSIX_FADV_DONTNEED);
-	return scr_reader_read(r, offset, len, data, bad, maxbad, nbad);
+	return read_one(r, offset, len, &j, data, nbad);
 }
 
 void scr_reader_get_counts(const struct scr_reader *r, struct scr_reader_counts *out)

@@ -17,24 +17,50 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Every system call that touches the content of a file. Default: scr_reader_ops_system. */
+/* How a file can be read past the cache. */
+struct scr_reader_direct {
+	bool possible;
+	bool medium;        /* such reads come from the medium for certain, see DESIGN section 4 */
+	uint32_t align;     /* of offset, length and buffer; a power of two, at least 512 */
+};
+
+/* What scr_reader_ops.resident counts in, whatever the size of a page. */
+#define SCR_READER_PAGE 4096u
+
+/*
+ * Every system call that touches the content of a file. Default: scr_reader_ops_system. All return
+ * as the system calls of their names: -1 and errno. Those of the second group may be NULL: then
+ * every read is an ordinary one of unknown origin, and nothing is dropped from the cache.
+ */
 struct scr_reader_ops {
 	ssize_t (*pread)(void *arg, int fd, void *buf, size_t len, off_t offset);
 	off_t (*lseek)(void *arg, int fd, off_t offset, int whence); /* SEEK_DATA, SEEK_HOLE */
 	int (*fstat)(void *arg, int fd, struct stat *st);
 	int (*fadvise)(void *arg, int fd, off_t offset, off_t len, int advice);
+
+	int (*probe)(void *arg, int fd, struct scr_reader_direct *out);
+	/* One more descriptor of the same file, for direct reads by the same pread. */
+	int (*open_direct)(void *arg, int fd);
+	int (*close_direct)(void *arg, int fd);
+	/* Sets vec[i] to whether piece i of SCR_READER_PAGE bytes from @offset (a multiple of it)
+	 * is in the page cache. */
+	int (*resident)(void *arg, int fd, off_t offset, size_t len, uint8_t *vec);
 	void *arg;
 };
 
 extern const struct scr_reader_ops scr_reader_ops_system;
 
+/* In each mode what was not in the cache before is not left in it, and what was is never evicted
+ * (except by scr_reader_reread() where there are no direct reads). */
 enum scr_reader_mode {
-	SCR_READ_RECORD, /* content that is being recorded: the cache may serve it */
-	SCR_READ_CHECK,  /* content that is being checked: from the medium where possible */
+	SCR_READ_RECORD, /* content that is being recorded: from the cache where it is in it, because
+			  * that is what its writer wrote; else directly */
+	SCR_READ_CHECK,  /* content that is being checked: directly where possible */
 	SCR_READ_CACHED, /* checked through the cache, as the user asked */
 };
 
-/* Bytes by where they came from. */
+/* Bytes by where they came from: directly from where that means the medium; from the cache; all
+ * others. */
 struct scr_reader_counts {
 	uint64_t total, medium, unknown, cache;
 };
@@ -43,11 +69,11 @@ struct scr_reader;
 
 #define SCR_READER_BUFFER (1u << 20)
 
-/* A reader with a buffer of SCR_READER_BUFFER bytes aligned to 4096. 0 or -ENOMEM. */
+/* A reader with a buffer for SCR_READER_BUFFER bytes. 0 or -ENOMEM. */
 int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out);
 void scr_reader_free(struct scr_reader *r);
 
-/* Reads @fd (not owned) from now on. */
+/* Reads @fd (not owned; other readers may use it too) from now on. */
 void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode);
 void scr_reader_detach(struct scr_reader *r);
 

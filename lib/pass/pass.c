@@ -36,6 +36,8 @@ static int choose_kernels(struct scr_pass *p)
 
 const struct scr_kernels *scr_pass_kernels(struct scr_pass *p)
 {
+	if (p->ctx->kernels)
+		return p->ctx->kernels;
 	return p->selection ? scr_selection_next(p->selection) : scr_kernels_reference();
 }
 

@@ -36,6 +36,7 @@ struct scr_pass {
 	struct scr_state_place place;
 	struct scr_state state;
 	bool locked;
+	bool busy;                /* a pass holds the lock: what it is writing is not looked at */
 	int manifest_fd, journal_fd;
 	struct scr_mreader *old;
 	struct scr_segments *segments; /* parity; NULL: none is stored or looked at */

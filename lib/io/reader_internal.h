@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the parts of the reader share: reader.c decides where bytes come from, reader_step.c reads
+ * them and finds what is bad, reader_system.c makes the system calls.
+ */
+#ifndef SCR_IO_READER_INTERNAL_H
+#define SCR_IO_READER_INTERNAL_H
+
+#include "io/reader.h"
+
+/* The smallest piece that a failed read is taken apart into, where the alignment allows it. */
+#define SCR_SECTOR 512u
+/* Direct reads that need more than this are not tried: no medium has such sectors. */
+#define SCR_READER_ALIGN_MAX (64u << 10)
+
+/*
+ * One scr_reader_read(): a window of the file in the buffer. Positions in it are called from, to,
+ * at; byte 0 is at @base of the file, a multiple of every alignment in use.
+ */
+struct scr_read_job {
+	const struct scr_reader_ops *ops;
+	uint8_t *buf;
+	uint64_t base;
+	uint64_t size;             /* of the file by fstat, UINT64_MAX if it has none */
+	size_t want_from, want_to; /* what the caller asked for; reads may be wider */
+	struct scr_bad_range *bad;
+	unsigned int maxbad, nbad;
+	unsigned int failures;     /* reads that failed, for the bound */
+	bool again;                /* nothing may come from the cache */
+	bool known;                /* what of the window is in the cache is known */
+	/* Of the part that is being read: */
+	int fd;
+	uint32_t align;            /* 1: an ordinary read */
+};
+
+/*
+ * Reads [@from, @to) of the window, both aligned to job->align, and puts what fails by a medium
+ * error into the bad ranges. Returns where the bytes that exist end (@to, or less at the end of the
+ * file), or -errno.
+ */
+ssize_t scr_read_part(struct scr_read_job *job, size_t from, size_t to);
+
+#endif
