@@ -13,6 +13,8 @@
 #include "fold/fold.h"
 
 #define GAPS_MAX 64
+/* Less than this is not worth a word. */
+#define WORTH_SAYING (UINT64_C(1) << 20)
 /* Kept free on the file system of the state: the smaller of this and a twentieth. */
 #define KEEP_FREE (UINT64_C(1) << 30)
 
@@ -97,7 +99,8 @@ int scr_parity_check_space(struct scr_pass *p, const struct scr_planned *planned
 			    needs, p->state.path, frees);
 		return -ENOSPC;
 	}
-	scr_note(p, "parity: up to %s will be written to %s (%s free)", needs, p->state.path, frees);
+	if (need >= WORTH_SAYING)
+		scr_note(p, "parity: up to %s will be written to %s (%s free)", needs, p->state.path, frees);
 	return 0;
 }
 
