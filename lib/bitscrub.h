@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <bitscrub-bench.h>
+
 #define SCR_API __attribute__((visibility("default")))
 
 /* Exit status bits, those of fsck(8). */
