@@ -26,7 +26,9 @@ helper_teardown() {
 		umount "${MOUNTS[i]}" 2>/dev/null || umount -l "${MOUNTS[i]}" 2>/dev/null || :
 	done
 	for i in "${LOOPS[@]}"; do
-		losetup -d "$i" 2>/dev/null || :
+		# One that is detached already may be somebody else's by now.
+		[[ $(losetup -nO BACK-FILE "$i" 2>/dev/null) != "$W/"* ]] ||
+			losetup -d "$i" 2>/dev/null || :
 	done
 	MOUNTS=() LOOPS=()
 	return 0
