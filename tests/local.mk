@@ -24,6 +24,7 @@ include tests/kernels.mk
 include tests/cli.mk
 include tests/t1.mk
 include tests/store.mk
+include tests/search.mk
 if HAVE_CMOCKA
 include tests/repair.mk
 include tests/sys.mk
