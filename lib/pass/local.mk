@@ -8,6 +8,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/ctx.c \
 	lib/pass/ctx.h \
 	lib/pass/damage.c \
+	lib/pass/diagnose.c \
+	lib/pass/diagnose.h \
 	lib/pass/export.c \
 	lib/pass/extent.c \
 	lib/pass/feed.c \
