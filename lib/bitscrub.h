@@ -80,6 +80,8 @@ struct scr_damage {
 	int64_t since;           /* first seen, if known before this pass; else 0 */
 	bool carried;            /* the file was edited, the damage is still in it */
 	bool known;              /* was reported by an earlier pass */
+	bool repaired;           /* parity over sound data, written anew by run */
+	bool inconsistent;       /* parity: all blocks check, and yet they don't fold to it */
 	bool metadata_changed;   /* mode, owner, links or path moved ctime since */
 	int err;                 /* errno of the read for unreadable, else 0 */
 };
@@ -151,6 +153,7 @@ struct scr_summary {
 	uint64_t files, bytes, blocks;        /* in the target: paths; bytes of inodes; blocks */
 	uint64_t verdicts[SCR_VERDICTS];      /* paths by verdict */
 	uint64_t transient, repaired;
+	uint64_t parity_damaged;              /* extents whose parity is damaged or inconsistent */
 	uint64_t blocks_damaged;              /* open at the end, known before or not */
 	uint64_t files_damaged;
 	uint64_t bytes_read, bytes_from_medium, bytes_unknown, bytes_from_cache;

@@ -12,9 +12,9 @@ cli_tests = \
 TESTS += $(cli_tests)
 
 if HAVE_CMOCKA
-cmocka_tests += tests/report.test tests/text.test
-tests_report_test_SOURCES = \
-	tests/report.c \
+cmocka_tests += tests/render.test tests/text.test
+tests_render_test_SOURCES = \
+	tests/render.c \
 	src/command.c \
 	src/console.c \
 	src/nearest.c \
@@ -25,8 +25,8 @@ tests_report_test_SOURCES = \
 	src/text_close.c \
 	src/text_status.c \
 	src/units.c
-tests_report_test_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-tests_report_test_LDADD = $(LDADD) $(JANSSON_LIBS)
+tests_render_test_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_render_test_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_text_test_SOURCES = \
 	tests/text.c \
 	src/nearest.c \

@@ -25,13 +25,10 @@ helper_teardown() {
 	for ((i = ${#MOUNTS[@]} - 1; i >= 0; i--)); do
 		umount "${MOUNTS[i]}" 2>/dev/null || umount -l "${MOUNTS[i]}" 2>/dev/null || :
 	done
-	for i in "${LOOPS[@]}"; do
-		losetup -d "$i" 2>/dev/null || :
-	done
-	MOUNTS=() LOOPS=()
+	MOUNTS=()
 	return 0
 }
-MOUNTS=() LOOPS=()
+MOUNTS=()
 
 # expect STATUS ARGUMENT...: runs the command; its stdout is in $output, stderr in $stderr.
 expect() {
@@ -120,17 +117,14 @@ make_fs() {
 
 # mount_fs NAME [OPTIONS], unmount_fs NAME: in between the image can be damaged.
 mount_fs() {
-	local loop
-	loop=$(losetup -f --show "$W/$1.img") || return 1
-	LOOPS+=("$loop")
-	mount -o "${2:-defaults}" "$loop" "$W/$1" || return 1
+	# The loop device goes with the mount: tests run in parallel, and a device that was let go of
+	# may be another one's a moment later.
+	mount -o "loop,${2:-defaults}" "$W/$1.img" "$W/$1" || return 1
 	MOUNTS+=("$W/$1")
 }
 
 unmount_fs() {
-	local loop
-	loop=$(findmnt -no SOURCE "$W/$1")
-	umount "$W/$1" && losetup -d "$loop"
+	umount "$W/$1"
 }
 
 # place FILE OFFSET: where this byte is in the image of its file system (ext4, xfs), by FIEMAP.

@@ -136,6 +136,13 @@ sub built {
 		files(qr/\.c$/, qw(lib src tests)));
 }
 
+# automake names log and result of a test after it without its suffix.
+sub test_names {
+	my %names;
+	push @{ $names{s/\.\w+$//r} }, $_ for files(qr/\.(?:c|bats|t)$/, 'tests');
+	rule('no two tests have one log', map { join ' and ', @$_ } grep { @$_ > 1 } values %names);
+}
+
 my @verbs = slurp('src/commands.def') =~ /^COMMAND\((\w+),/mg;
 my $manual = slurp('man/scrub.8');
 my $completion = slurp('contrib/completion/scrub.bash');
@@ -205,6 +212,7 @@ heads();
 headers();
 symbols();
 built();
+test_names();
 verbs();
 options();
 settings();

@@ -23,7 +23,9 @@ endif
 include tests/kernels.mk
 include tests/cli.mk
 include tests/t1.mk
+include tests/t2.mk
 include tests/store.mk
+include tests/pass.mk
 if HAVE_CMOCKA
 include tests/repair.mk
 include tests/sys.mk

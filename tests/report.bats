@@ -48,8 +48,8 @@ rotten() {
 	has "fs: DAMAGE: 2 blocks in 2 files"
 	[ "${#lines[@]}" -eq 6 ]
 	expect 4 run -q --existing fs
-	[[ ${lines[0]} == "fs: one: rot, still damaged since "* ]]
-	[[ ${lines[1]} == "fs: three: rot, still damaged since "* ]]
+	has "fs: one: rot, still damaged since "
+	has "fs: three: rot, still damaged since "
 	[ "${#lines[@]}" -eq 6 ]
 	rm fs/one fs/three
 	expect 0 run -q --existing fs
@@ -88,7 +88,8 @@ rotten() {
 	json '"\(.event) \(.files_damaged)"' "status 1 summary 1"
 	expect 4 run --json --verbose fs
 	json 'select(.event == "file" and .verdict == "rot") | .path | @json' '"n\nl"'
-	json 'select(.event == "file" and .verdict == "ok") | .path' "a b one three two"
+	[ "$(jq -r 'select(.verdict? == "ok") | .path' <<<"$output" | sort | paste -sd ' ')" = \
+		"a b one three two" ]
 }
 
 @test "each target has its own report, and the exit status is that of all" {

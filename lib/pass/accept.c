@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pass/parity.h"
 #include "pass/planner_internal.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
@@ -21,7 +22,6 @@ static bool select_path(void *arg, const char *path, size_t len, bool damaged)
 
 static void count_accepted(struct planner *pl, const struct scr_plan_entry *e)
 {
-	pl->out->entries++;
 	if (e->action != SCR_PLAN_ACCEPT)
 		return;
 	pl->out->files++;
@@ -29,29 +29,73 @@ static void count_accepted(struct planner *pl, const struct scr_plan_entry *e)
 	pl->out->bands[0]++;
 }
 
-static int add_recorded(struct planner *pl, scr_plan_select_fn *select, void *arg)
+/* Inodes of several links. */
+struct links {
+	struct scr_map damaged; /* those with open damage */
+	struct scr_map wanted;  /* of these, the ones that a further path was given of */
+};
+
+static int select_link(struct planner *pl, struct scr_plan_entry *e, struct links *links,
+		       scr_plan_select_fn *select, void *arg)
+{
+	uint64_t *owner = scr_map_get(&pl->new_links, e->fs, e->ino);
+	bool damaged = scr_map_get(&links->damaged, e->fs, e->ino) != NULL;
+	bool taken = select(arg, (char *)pl->old.path.data, pl->old.path.len, damaged);
+
+	e->action = owner ? SCR_PLAN_LINK : SCR_PLAN_KEEP;
+	e->owner = owner ? *owner : SCR_PLAN_NONE;
+	return taken && damaged ? scr_map_put(&links->wanted, e->fs, e->ino, 1) : 0;
+}
+
+static int add_recorded(struct planner *pl, struct links *links, scr_plan_select_fn *select,
+			void *arg)
 {
 	const char *path = (char *)pl->old.path.data;
 	size_t len = pl->old.path.len;
 	bool link = pl->old.type == SCR_RECORD_LINK;
 	struct scr_plan_entry e;
-	uint64_t pos, *owner;
-	int r;
+	uint64_t pos;
+	int r = 0;
 
 	scr_planner_fill_old(pl, &e);
 	e.action = SCR_PLAN_KEEP;
-	if (link) {
-		owner = scr_map_get(&pl->new_links, e.fs, e.ino);
-		select(arg, path, len, false);
-		e.action = owner ? SCR_PLAN_LINK : SCR_PLAN_KEEP;
-		e.owner = owner ? *owner : SCR_PLAN_NONE;
-	} else if (select(arg, path, len, e.flags & SCR_PLAN_DAMAGED)) {
+	if (link)
+		r = select_link(pl, &e, links, select, arg);
+	else if (select(arg, path, len, e.flags & SCR_PLAN_DAMAGED))
 		e.action = SCR_PLAN_ACCEPT;
-	}
-	r = scr_plan_add(pl->out->plan, &e, path, &pos);
+	if (r == 0)
+		r = scr_plan_add(pl->out->plan, &e, path, &pos);
 	if (r == 0 && !link && e.nlink > 1)
 		r = scr_map_put(&pl->new_links, e.fs, e.ino, pos);
+	if (r == 0 && !link && e.nlink > 1 && (e.flags & SCR_PLAN_DAMAGED))
+		r = scr_map_put(&links->damaged, e.fs, e.ino, 1);
+	pl->out->entries++;
 	count_accepted(pl, &e);
+	return r;
+}
+
+/* A further path stands for its inode, whose record is under the first. */
+static int accept_owners(struct planner *pl, const struct links *links)
+{
+	struct scr_plan_cursor c;
+	struct scr_plan_entry e;
+	struct scr_buf path = {0};
+	uint64_t pos;
+	int r;
+
+	scr_plan_cursor_init(&c, pl->out->plan);
+	while ((r = scr_plan_next(&c, &e, &path, &pos)) == 1) {
+		if (e.action != SCR_PLAN_KEEP || (e.flags & SCR_PLAN_WAS_LINK) || e.nlink < 2 ||
+		    !scr_map_get(&links->wanted, e.fs, e.ino))
+			continue;
+		e.action = SCR_PLAN_ACCEPT;
+		count_accepted(pl, &e);
+		r = scr_plan_patch(pl->out->plan, pos, &e);
+		if (r < 0)
+			break;
+	}
+	scr_plan_cursor_free(&c);
+	scr_buf_free(&path);
 	return r;
 }
 
@@ -59,16 +103,21 @@ int scr_plan_accept(struct scr_pass *p, scr_plan_select_fn *select, void *arg,
 		    struct scr_planned *out)
 {
 	struct planner pl = {0};
+	struct links links = {0};
 	int r;
 
 	*out = (struct scr_planned){0};
 	r = scr_planner_start(&pl, p, out);
 	while (r == 0 && (r = scr_planner_load_old(&pl)) == 0 &&
 	       pl.old.type != SCR_RECORD_END)
-		r = add_recorded(&pl, select, arg);
+		r = add_recorded(&pl, &links, select, arg);
 	if (r == 0)
 		r = scr_plan_seal(out->plan);
+	if (r == 0 && links.wanted.count > 0)
+		r = accept_owners(&pl, &links);
 	scr_planner_free(&pl);
+	scr_map_free(&links.damaged);
+	scr_map_free(&links.wanted);
 	if (r < 0)
 		scr_trouble(p, NULL, 0, -r, "cannot plan (the plan is kept in %s)",
 			    p->state.path);
@@ -100,8 +149,10 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 static int accept_paths(struct scr_pass *p, struct scr_paths *paths)
 {
 	struct scr_planned planned = {0};
-	int r = scr_plan_accept(p, select_path, paths, &planned);
+	int r = scr_parity_open(p, true);
 
+	if (r == 0)
+		r = scr_plan_accept(p, select_path, paths, &planned);
 	if (r == 0) {
 		scr_paths_tell_unseen(paths);
 		tell_sound(paths);

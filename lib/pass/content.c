@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/compiler.h"
+#include "fold/fold.h"
 
 /* More bad ranges in one read than this are joined. */
 #define BAD_MAX 64
@@ -35,6 +36,25 @@ struct scr_check scr_check_zeros(uint64_t len)
 		power = (uint32_t)crc32_combine(power, power, (z_off_t)n);
 	}
 	return (struct scr_check){.crc = crc, .inet = scr_inet_fold(0)};
+}
+
+static int prepare_fold(const struct scr_content_reader *cr, struct scr_content *c,
+			const struct scr_cut *cut)
+{
+	uint8_t *fold;
+
+	c->folded = cr->fold;
+	if (!cr->fold)
+		return 0;
+	if (c->fold_cap < cut->column) {
+		fold = realloc(c->fold, cut->column);
+		if (!fold)
+			return -ENOMEM;
+		c->fold = fold;
+		c->fold_cap = cut->column;
+	}
+	memset(c->fold, 0, cut->column);
+	return 0;
 }
 
 static int prepare(struct scr_content *c, const struct scr_cut *cut)
@@ -71,6 +91,7 @@ void scr_content_free(struct scr_content *c)
 	free(c->checks);
 	free(c->holes);
 	free(c->bad);
+	free(c->fold);
 	*c = (struct scr_content){0};
 }
 
@@ -124,6 +145,29 @@ static int add_bad_range(struct scr_content *c, const struct scr_bad_range *r)
 	return 0;
 }
 
+/* Checksums of one block, and its bytes folded where they belong: one pass over the data. */
+static struct scr_check check_block(const struct scr_content_reader *cr, struct scr_content *c,
+				    uint32_t i, const uint8_t *p, size_t len)
+{
+	const struct scr_kernel *fused = cr->kernels->fused;
+	struct scr_fold f = {cr->kernels->xor_, c->fold, c->cut.column};
+	uint32_t offset = i * c->cut.block, crc = 0;
+	uint64_t sum = 0;
+
+	while (len > 0) {
+		uint32_t room;
+		uint8_t *dst = scr_fold_target(&f, offset, &room);
+		size_t n = SCR_MIN(len, (size_t)room);
+
+		/* Columns are even, so that the sum can go on. */
+		fused->fn.fused(cr->kernels, &sum, &crc, dst, p, n);
+		offset += (uint32_t)n;
+		p += n;
+		len -= n;
+	}
+	return (struct scr_check){.crc = crc, .inet = scr_inet_fold(sum)};
+}
+
 /* Checksums of @len bytes that begin with block @i. */
 static void check_blocks(const struct scr_content_reader *cr, struct scr_content *c, uint32_t i,
 			 const uint8_t *p, size_t len)
@@ -131,8 +175,12 @@ static void check_blocks(const struct scr_content_reader *cr, struct scr_content
 	while (len > 0) {
 		size_t n = SCR_MIN(len, (size_t)c->cut.block);
 
-		c->checks[i] = scr_content_is_bad(c, i) ? (struct scr_check){0}
-							: scr_check_bytes(cr->kernels, p, n);
+		if (scr_content_is_bad(c, i))
+			c->checks[i] = (struct scr_check){0};
+		else if (cr->fold)
+			c->checks[i] = check_block(cr, c, i, p, n);
+		else
+			c->checks[i] = scr_check_bytes(cr->kernels, p, n);
 		i++;
 		p += n;
 		len -= n;
@@ -194,6 +242,8 @@ int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *
 	uint32_t pos = 0;
 	int r = prepare(c, cut);
 
+	if (r == 0)
+		r = prepare_fold(cr, c, cut);
 	while (r == 0 && pos < cut->length) {
 		uint64_t hole = hole_at(cr, cut, pos);
 		size_t len = SCR_MIN(step, (size_t)(cut->length - pos));
@@ -216,6 +266,7 @@ int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *
 			break;
 	}
 	c->present = pos;
+	c->folded &= c->bad_count == 0 && pos == cut->length;
 	return r;
 }
 
@@ -234,6 +285,7 @@ int scr_content_read_block(const struct scr_content_reader *cr, uint32_t i, stru
 	uint32_t len = scr_content_length(c, i);
 	ssize_t n;
 
+	c->folded = false;
 	drop_bad_of(c, i);
 	n = read_piece(cr, c, i * c->cut.block, len);
 	if (n < 0)

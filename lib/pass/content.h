@@ -24,6 +24,9 @@ struct scr_content {
 	bool any_hole, all_hole;
 	struct scr_bad_bytes *bad; /* sorted by block and start */
 	uint32_t bad_count, bad_cap;
+	uint8_t *fold;             /* the XOR of all columns, cut.column bytes, ... */
+	uint32_t fold_cap;
+	bool folded;               /* ... if this says so: all was read, once */
 };
 
 /* Reads with @r, computes with @k. */
@@ -31,6 +34,7 @@ struct scr_content_reader {
 	struct scr_reader *reader;
 	const struct scr_kernels *kernels;
 	bool sparse;               /* the file may have holes: look for them */
+	bool fold;                 /* fold the columns too */
 	bool reread;               /* not from what an earlier read left in memory */
 	const volatile int *stop;
 	/* Counts bytes for the progress display; may be NULL. */

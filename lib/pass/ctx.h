@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "bitscrub.h"
 #include "io/reader.h"
+#include "kernels/kernel.h"
 
 struct scr_ctx {
 	struct scr_options opt;
@@ -19,6 +20,7 @@ struct scr_ctx {
 	const struct scr_clock *clock;
 	const struct scr_reader_ops *reader_ops;
 	const char *state_root; /* NULL: the built-in one */
+	const struct scr_kernels *kernels; /* NULL: those that were chosen */
 
 	volatile int stop;      /* set by scr_stop() */
 	pthread_mutex_t lock;   /* of events and of the counters in struct scr_pass.sum */

@@ -9,6 +9,7 @@
 
 #include "base/compiler.h"
 #include "fold/bitflip.h"
+#include "pass/parity.h"
 
 /* ---- recording --------------------------------------------------------------------------- */
 
@@ -74,6 +75,23 @@ static int copy_content(const struct scr_content *c, struct scr_extent *out)
 	return 0;
 }
 
+/* Data and parity that don't belong together are read and computed again, by the plain kernels. */
+static int store_content(struct scr_worker *k, struct scr_work *w, struct scr_extent *out)
+{
+	struct scr_content_reader again = scr_worker_content_reader(k, w, true);
+	int r = scr_parity_store(k, w, out);
+
+	if (r == -EBADMSG) {
+		scr_warn(w->p, (char *)w->path.data, w->path.len,
+			 "checksums and parity computed from one read don't belong together: check the memory; reading again");
+		again.fold = true;
+		r = scr_content_read(&again, &out->cut, &k->content);
+		if (r == 0)
+			r = scr_parity_store(k, w, out);
+	}
+	return r < 0 ? r : copy_content(&k->content, out);
+}
+
 static int record(struct scr_worker *k, struct scr_work *w)
 {
 	struct scr_content *c = &k->content;
@@ -90,7 +108,7 @@ static int record(struct scr_worker *k, struct scr_work *w)
 	out->run_length = c->cut.length;
 	stamp_result(out, w);
 	if (c->bad_count == 0)
-		return copy_content(c, out);
+		return store_content(k, w, out);
 	if (record_unreadable(w, c, out) < 0)
 		return -ENOMEM;
 	scr_work_found(w, SCR_UNREADABLE, true);
@@ -244,6 +262,9 @@ static int keep_sound(struct scr_worker *k, struct scr_work *w, const struct scr
 	free(out->damage);
 	out->damage = NULL;
 	out->damage_count = 0;
+	r = scr_parity_check(k, w, base, out);
+	if (r < 0)
+		return r;
 	out->checked_ns = w->began_ns;
 	out->flags &= ~(uint32_t)SCR_EXTENT_RACY;
 	if (is_racy(w))
@@ -288,8 +309,8 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w,
 	} else {
 		if (rel != SCR_REL_SAME)
 			w->any_touched = true;
-		if (!w->verify)
-			r = keep_sound(k, w, base, rel != SCR_REL_SAME);
+		r = w->verify ? scr_parity_check(k, w, base, NULL)
+			      : keep_sound(k, w, base, rel != SCR_REL_SAME);
 	}
 out:
 	free(f.list);

@@ -36,6 +36,11 @@ int scr_journalist_open(struct scr_journalist *j, struct scr_pass *p)
 /* The caller holds the lock. */
 static int sync_locked(struct scr_journalist *j)
 {
+	int r = j->p->segments ? scr_segments_sync(j->p->segments) : 0;
+
+	/* Parity first: the journal refers to it. */
+	if (r < 0)
+		return r;
 	if (fdatasync(j->fd) < 0)
 		return -errno;
 	j->synced_ns = scr_clock_monotonic(j->p->ctx->clock);

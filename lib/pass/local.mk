@@ -20,6 +20,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/judge.h \
 	lib/pass/names.c \
 	lib/pass/open.c \
+	lib/pass/parity.c \
+	lib/pass/parity.h \
 	lib/pass/pass.c \
 	lib/pass/pass.h \
 	lib/pass/plan.c \

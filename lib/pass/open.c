@@ -50,7 +50,7 @@ static int load_journal(struct scr_pass *p, enum scr_access access)
 	uint64_t valid;
 	int r;
 
-	if (p->state.dirfd < 0)
+	if (p->state.dirfd < 0 || p->busy)
 		return 0;
 	p->journal_fd = scr_state_open_file(&p->state, SCR_JOURNAL_NAME, O_RDONLY,
 					    is_reading(access), &why);
@@ -139,7 +139,8 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 	const char *why = "it cannot be read";
 	int r;
 
-	r = scr_mreader_open(p->manifest_fd, scr_pass_kernels(p), &p->old, &why);
+	/* The plain kernels: a fast one that errs must not make the manifest look damaged. */
+	r = scr_mreader_open(p->manifest_fd, scr_kernels_reference(), &p->old, &why);
 	if (r < 0)
 		return refuse_manifest(p, name, r, why);
 	tell_repairs(p, access);
@@ -166,10 +167,15 @@ static int lock_state(struct scr_pass *p, enum scr_access access)
 
 	p->locked = r == 0;
 	if (r == -EWOULDBLOCK && access == SCR_ACCESS_PEEK) {
+		p->busy = true;
 		scr_note(p, "%s; this is what the last published manifest says", why.text);
 		return 0;
 	}
-	if (r == -EWOULDBLOCK || r == -EINTR || exclusive) {
+	if (r == -EINTR) {
+		scr_note(p, "%s", why.text);
+		return r;
+	}
+	if (r == -EWOULDBLOCK || exclusive) {
 		if (r < 0)
 			scr_trouble(p, NULL, 0, r == -EWOULDBLOCK ? 0 : -r, "%s", why.text);
 		return r;

@@ -36,6 +36,8 @@ static int choose_kernels(struct scr_pass *p)
 
 const struct scr_kernels *scr_pass_kernels(struct scr_pass *p)
 {
+	if (p->ctx->kernels)
+		return p->ctx->kernels;
 	return p->selection ? scr_selection_next(p->selection) : scr_kernels_reference();
 }
 
@@ -126,7 +128,7 @@ static int exit_status(const struct scr_pass *p, int r)
 		bits |= SCR_EXIT_TROUBLE;
 	if (s->trouble || s->transient)
 		bits |= SCR_EXIT_TROUBLE;
-	if (s->blocks_damaged || s->files_damaged)
+	if (s->blocks_damaged || s->files_damaged || s->parity_damaged)
 		bits |= SCR_EXIT_DAMAGE;
 	if (s->repaired)
 		bits |= SCR_EXIT_REPAIRED;
@@ -153,6 +155,7 @@ int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 	scr_policy_free(&p->policy);
 	scr_trailer_free(&p->trailer);
 	scr_selection_free(p->selection);
+	scr_segments_free(p->segments);
 	scr_state_close(&p->state);
 	scr_state_place_free(&p->place);
 	if (p->rootfd >= 0)

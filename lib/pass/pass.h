@@ -12,6 +12,7 @@
 #include "dev/identity.h"
 #include "io/state.h"
 #include "manifest/store.h"
+#include "parity/segments.h"
 #include "pass/ctx.h"
 #include "pass/policy.h"
 #include "select/select.h"
@@ -35,8 +36,10 @@ struct scr_pass {
 	struct scr_state_place place;
 	struct scr_state state;
 	bool locked;
+	bool busy;                /* a pass holds the lock: what it is writing is not looked at */
 	int manifest_fd, journal_fd;
 	struct scr_mreader *old;
+	struct scr_segments *segments; /* parity; NULL: none is stored or looked at */
 	struct scr_journal *journal; /* left by an earlier pass; NULL: none */
 	struct scr_header header;    /* working copy; what publishing writes */
 	struct scr_policy policy;

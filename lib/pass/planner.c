@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "pass/parity.h"
 #include "pass/planner_internal.h"
 #include "walk/resolve.h"
 
@@ -34,6 +35,7 @@ static int summarise_extents(struct planner *pl)
 	int r;
 
 	o->uniform = true;
+	o->bare = false;
 	o->oldest_ns = INT64_MAX;
 	o->damaged = o->file.damage.kind != 0;
 	while ((r = scr_mreader_extent(pl->p->old, e)) == 1) {
@@ -42,6 +44,7 @@ static int summarise_extents(struct planner *pl)
 			o->uniform = false;
 		o->oldest_ns = SCR_MIN(o->oldest_ns, e->checked_ns);
 		o->damaged |= e->damage_count > 0;
+		o->bare |= !e->hole && !e->parity_segment && !(e->flags & SCR_EXTENT_PARITY_ZERO);
 		extents += e->run;
 	}
 	o->whole = extents == scr_extent_count(o->file.stamp.size);
@@ -209,6 +212,11 @@ static void count_entry(struct planner *pl, const struct scr_plan_entry *e)
 	pl->out->files++;
 	pl->out->bytes += e->size;
 	pl->out->bands[e->band]++;
+	/* New and changed content gets new parity; the rest where it has none yet. */
+	if (e->action == SCR_PLAN_RECORD || e->band == 0 || pl->old.bare)
+		pl->out->parity_bytes += scr_parity_estimate(
+			&pl->p->header.settings.geometry, e->size,
+			(uint64_t)pl->new.st.st_blocks * 512);
 }
 
 /* Adds a walked file; of an inode of several links only the first path is read. */

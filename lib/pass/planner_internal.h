@@ -15,6 +15,7 @@ struct old_record {
 	struct scr_link_record link;
 	uint64_t offset;
 	struct scr_buf path;
+	bool bare;              /* some content has no parity */
 	bool uniform;           /* all extents recorded, under the stamp of the file */
 	bool damaged;
 	bool whole;             /* there is a record of every extent */

@@ -122,6 +122,7 @@ void scr_settings_default(struct scr_settings *s)
 {
 	*s = (struct scr_settings){
 		.geometry = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT, SCR_PARITY_UNIT_DEFAULT},
+		.parity = true,
 	};
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "pass/copies.h"
+#include "pass/parity.h"
 
 #define TEMPORARY SCR_MANIFEST_NAME SCR_TEMPORARY_SUFFIX
 
@@ -71,6 +72,8 @@ static int put_in_place(struct publisher *pub)
 	struct scr_trailer t = {0};
 	int r = scr_mwriter_finish(pub->w, &pub->pass, &t);
 
+	if (r == 0 && pub->p->segments)
+		r = scr_segments_sync(pub->p->segments);
 	if (r == 0 && fsync(pub->fd) < 0)
 		r = -errno;
 	if (r == 0)
@@ -136,7 +139,9 @@ static int copy_extents(struct publisher *pub, struct scr_view *v, struct scr_ex
 	int r;
 
 	while ((r = scr_view_extent(v, e)) == 1) {
-		r = scr_mwriter_extent(pub->w, e);
+		r = scr_parity_compact(pub->p, e);
+		if (r == 0)
+			r = scr_mwriter_extent(pub->w, e);
 		if (r < 0)
 			return r;
 	}

@@ -99,6 +99,13 @@ static int load_damaged(struct read_phase *rp, struct scr_work *w)
 	return r < 0 ? r : load_base_file(rp, w);
 }
 
+/* Whether there may be open damage: what was planned from a record of another path does not say. */
+static bool may_be_damaged(const struct scr_plan_entry *e)
+{
+	return (e->flags & (SCR_PLAN_DAMAGED | SCR_PLAN_WAS_LINK | SCR_PLAN_MOVED)) ||
+	       !(e->flags & SCR_PLAN_HAD_RECORD);
+}
+
 static int feed_next(void *arg, struct scr_work **out)
 {
 	struct read_phase *rp = arg;
@@ -107,7 +114,7 @@ static int feed_next(void *arg, struct scr_work **out)
 
 	if (r == 1 && w->e.source != SCR_PLAN_NONE) {
 		r = load_base_file(rp, w);
-		if (r == 0 && (w->e.flags & SCR_PLAN_DAMAGED))
+		if (r == 0 && may_be_damaged(&w->e))
 			r = load_damaged(rp, w);
 		r = r < 0 ? r : 1;
 	}

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "pass/parity.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
 #include "pass/tally.h"
@@ -159,9 +160,13 @@ static int pass(struct scr_pass *p)
 	p->sum.first = scr_mreader_trailer(p->old)->files == 0;
 	r = scr_plan_guard_identity(p);
 	if (r == 0)
+		r = scr_parity_open(p, true);
+	if (r == 0)
 		r = plan(p, &planned);
 	if (r == 0)
 		r = scr_plan_guards(p, &planned);
+	if (r == 0)
+		r = scr_parity_check_space(p, &planned);
 	if (r == 0)
 		r = read_and_publish(p, &planned);
 	scr_plan_free(planned.plan);

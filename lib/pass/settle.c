@@ -134,6 +134,8 @@ static int settle_gone(struct planner *pl, struct scr_plan_entry *e, uint64_t po
 static int settle_entry(struct planner *pl, const struct scr_map *index, struct scr_plan_entry *e,
 			uint64_t pos)
 {
+	int r;
+
 	if (e->action == SCR_PLAN_GONE)
 		return settle_gone(pl, e, pos);
 	if (e->action == SCR_PLAN_KEEP && (e->flags & SCR_PLAN_WAS_LINK))
@@ -148,13 +150,10 @@ static int settle_entry(struct planner *pl, const struct scr_map *index, struct 
 		return try_moved(pl, index, e, pos);
 	if (e->action != SCR_PLAN_RECORD)
 		return 0;
-	if (e->nlink > 1 && pl->p->old) {
-		int r = try_known_inode(pl, e, pos);
-
-		if (r < 0 || e->action != SCR_PLAN_RECORD)
-			return r;
-	}
-	return try_moved(pl, index, e, pos);
+	r = try_moved(pl, index, e, pos);
+	if (r == 0 && e->action == SCR_PLAN_RECORD && e->nlink > 1 && pl->p->old)
+		r = try_known_inode(pl, e, pos);
+	return r;
 }
 
 static int index_vanished(struct planner *pl, struct scr_map *index)

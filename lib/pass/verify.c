@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pass/feed.h"
+#include "pass/parity.h"
 #include "pass/select.h"
 #include "walk/resolve.h"
 
@@ -241,7 +242,10 @@ static void free_verify(struct verify *v)
 static int verify(struct verify *v)
 {
 	const struct scr_trailer *t = scr_mreader_trailer(v->p->old);
-	int r = compare_all(v);
+	int r = scr_parity_open(v->p, false);
+
+	if (r == 0)
+		r = compare_all(v);
 
 	scr_paths_tell_unseen(&v->paths);
 	v->p->sum.files = v->files;

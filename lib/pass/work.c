@@ -96,6 +96,14 @@ static int open_file(struct scr_work *w)
 
 /* ---- known damage under an edit ---------------------------------------------------------- */
 
+static bool is_recorded(struct scr_worker *k, const struct scr_extent *e, uint32_t block,
+			const uint8_t *data, uint32_t len)
+{
+	struct scr_check was = e->hole ? scr_check_zeros(len) : e->checks[block];
+
+	return scr_check_equal(scr_check_bytes(k->kernels, data, len), was);
+}
+
 /* Whether block @d->block of the open file still shows the bad content of @d. 1, 0, -errno. */
 static int shows_bad_content(struct scr_worker *k, const struct scr_extent *e,
 			     const struct scr_damage_record *d)
@@ -104,17 +112,19 @@ static int shows_bad_content(struct scr_worker *k, const struct scr_extent *e,
 	unsigned int nbad = 0;
 	const uint8_t *data;
 	uint64_t at = e->cut.offset + (uint64_t)d->block * e->cut.block;
-	uint32_t len = d->kind == SCR_REC_UNREADABLE ? scr_block_length(&e->cut, d->block)
-						     : d->seen_length;
+	uint32_t len = scr_block_length(&e->cut, d->block);
 	ssize_t n = scr_reader_read(k->reader, at, len, &data, bad, 1, &nbad);
 
 	if (n < 0)
 		return (int)n;
 	if (nbad > 0 || d->kind == SCR_REC_UNREADABLE)
 		return nbad > 0;
-	if ((size_t)n < len || len == 0)
+	if (n < d->seen_length || d->seen_length == 0)
 		return 0;
-	return scr_check_equal(scr_check_bytes(k->kernels, data, len), d->seen);
+	/* What was cut short may have its end again. */
+	if (n == len && is_recorded(k, e, d->block, data, len))
+		return 0;
+	return scr_check_equal(scr_check_bytes(k->kernels, data, d->seen_length), d->seen);
 }
 
 /* Keeps extent @e with its damage marked as carried along by an edit. */

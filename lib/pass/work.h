@@ -71,7 +71,7 @@ struct scr_worker {
 	const struct scr_kernels *kernels;
 	struct scr_extent *results;      /* of the chunk, to be journalled */
 	uint32_t result_count, result_cap;
-	struct scr_buf record;
+	struct scr_buf record, parity;
 };
 
 int scr_worker_init(struct scr_worker *k, struct scr_pass *p);

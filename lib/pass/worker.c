@@ -22,6 +22,7 @@ void scr_worker_free(struct scr_worker *k)
 	scr_worker_clear(k);
 	free(k->results);
 	scr_buf_free(&k->record);
+	scr_buf_free(&k->parity);
 }
 
 struct scr_extent *scr_worker_result(struct scr_worker *k)
@@ -76,6 +77,7 @@ struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const 
 		.reader = k->reader,
 		.kernels = again ? scr_kernels_reference() : k->kernels,
 		.sparse = (uint64_t)w->st.st_blocks * 512 < (uint64_t)w->st.st_size,
+		.fold = !again && k->p->segments,
 		.reread = again,
 		.stop = &k->p->ctx->stop,
 		.progress = again ? NULL : count_progress,

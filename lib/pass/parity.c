@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parity of extents in a pass: stored with what is recorded, checked with what is compared. */
+#include <config.h>
+#include "pass/parity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "fold/fold.h"
+
+#define GAPS_MAX 64
+/* Less than this is not worth a word. */
+#define WORTH_SAYING (UINT64_C(1) << 20)
+/* Kept free on the file system of the state: the smaller of this and a twentieth. */
+#define KEEP_FREE (UINT64_C(1) << 30)
+
+/* ---- the store --------------------------------------------------------------------------- */
+
+static uint32_t highest_segment(const struct scr_pass *p)
+{
+	const struct scr_trailer *t = scr_mreader_trailer(p->old);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->segment_count; i++)
+		n = SCR_MAX(n, t->segments[i].segment);
+	return n;
+}
+
+int scr_parity_open(struct scr_pass *p, bool write)
+{
+	struct scr_why why = {""};
+	int r;
+
+	if (p->segments || p->state.dirfd < 0)
+		return 0;
+	r = scr_segments_open(&p->state, !write, &p->segments, &why);
+	if (r == 0 && write) {
+		r = scr_segments_collect(p->segments, scr_mreader_trailer(p->old));
+		if (r == 0 && p->header.settings.parity)
+			r = scr_segments_write(p->segments, highest_segment(p), &why);
+	}
+	if (r < 0)
+		scr_trouble(p, NULL, 0, r == -EPERM ? 0 : -r, "cannot use the parity store in %s%s%s",
+			    p->state.path, *why.text ? ": " : "", why.text);
+	return r;
+}
+
+uint64_t scr_parity_estimate(const struct scr_geometry *g, uint64_t size, uint64_t allocated)
+{
+	uint64_t n = scr_extent_count(size), bytes;
+	struct scr_cut last;
+
+	if (n == 0)
+		return 0;
+	last = scr_cut_extent(g, size, n - 1);
+	bytes = last.column;
+	if (n > 1)
+		bytes += (n - 1) * scr_cut_extent(g, size, 0).column;
+	return SCR_MIN(bytes, allocated);
+}
+
+static void human(char *out, size_t size, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double v = (double)bytes;
+	unsigned int u = 0;
+
+	for (; v >= 1024 && u + 1 < SCR_ARRAY_SIZE(units); u++)
+		v /= 1024;
+	snprintf(out, size, u ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
+int scr_parity_check_space(struct scr_pass *p, const struct scr_planned *planned)
+{
+	uint64_t need = planned->parity_bytes, used = 0, available = 0, keep;
+	char needs[32], frees[32];
+	struct scr_fs_info fs;
+	int r;
+
+	if (!p->header.settings.parity || need == 0)
+		return 0;
+	r = scr_segments_usage(p->segments, &used, &available);
+	if (r == 0)
+		r = scr_fs_info(p->state.dirfd, &fs);
+	if (r < 0) {
+		scr_trouble(p, NULL, 0, -r, "cannot tell how much is free in %s", p->state.path);
+		return r;
+	}
+	keep = SCR_MIN(KEEP_FREE, fs.total / 20);
+	human(needs, sizeof(needs), need);
+	human(frees, sizeof(frees), available);
+	if (available < need || available - need < keep) {
+		scr_trouble(p, NULL, 0, ENOSPC,
+			    "parity needs up to %s in %s, where %s are free: nothing was read; use --state DIR on another disk, a first run with --parity=N (fewer bytes with larger N) or --no-parity",
+			    needs, p->state.path, frees);
+		return -ENOSPC;
+	}
+	if (need >= WORTH_SAYING)
+		scr_note(p, "parity: up to %s will be written to %s (%s free)", needs, p->state.path, frees);
+	return 0;
+}
+
+/* ---- storing ----------------------------------------------------------------------------- */
+
+static bool all_zero(const uint8_t *p, size_t len)
+{
+	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
+}
+
+static uint32_t parity_block_length(const struct scr_cut *cut, uint32_t i)
+{
+	return SCR_MIN(cut->block, cut->column - i * cut->block);
+}
+
+/* Both checksums of each block of @parity into @out. */
+static void check_parity(const struct scr_kernels *k, const struct scr_cut *cut,
+			 const uint8_t *parity, struct scr_check *out)
+{
+	for (uint32_t i = 0; i < cut->parity_blocks; i++)
+		out[i] = scr_check_bytes(k, parity + (size_t)i * cut->block,
+					 parity_block_length(cut, i));
+}
+
+/*
+ * The CRC is affine: that of a parity block is the XOR of those above it, and of that of zeros if
+ * their number is even. Free, and proof that the kernels saw the same bytes. Extents of whole
+ * blocks and columns only.
+ */
+static bool crcs_belong_together(const struct scr_content *c, const struct scr_check *parity)
+{
+	const struct scr_cut *cut = &c->cut;
+	uint32_t columns = scr_fold_columns(cut), per = cut->column / cut->block;
+	uint32_t zeros = columns % 2 == 0 ? scr_check_zeros(cut->block).crc : 0;
+
+	if (cut->length % cut->column || cut->column % cut->block)
+		return true;
+	for (uint32_t i = 0; i < per; i++) {
+		uint32_t crc = parity[i].crc ^ zeros;
+
+		for (uint32_t j = 0; j < columns; j++)
+			crc ^= c->checks[j * per + i].crc;
+		if (crc != 0)
+			return false;
+	}
+	return true;
+}
+
+static int append(struct scr_worker *k, struct scr_extent *out)
+{
+	out->parity_length = out->cut.column;
+	return scr_segments_append(k->p->segments, k->content.fold, out->parity_length,
+				   &out->parity_segment, &out->parity_offset);
+}
+
+static void forget(struct scr_extent *out)
+{
+	free(out->parity_checks);
+	out->parity_checks = NULL;
+	out->parity_segment = out->parity_length = 0;
+	out->parity_offset = 0;
+	out->flags &= ~(uint32_t)SCR_EXTENT_PARITY_ZERO;
+}
+
+static int say_write_error(struct scr_pass *p, int r)
+{
+	scr_trouble(p, NULL, 0, -r, "cannot write parity in %s; what was finished before is kept",
+		    p->state.path);
+	return r;
+}
+
+int scr_parity_store(struct scr_worker *k, struct scr_work *w, struct scr_extent *out)
+{
+	struct scr_content *c = &k->content;
+	int r;
+
+	forget(out);
+	if (!k->p->header.settings.parity || out->hole || !c->folded)
+		return 0;
+	if (all_zero(c->fold, out->cut.column)) {
+		out->flags |= SCR_EXTENT_PARITY_ZERO;
+		return 0;
+	}
+	out->parity_checks = malloc(out->cut.parity_blocks * sizeof(*out->parity_checks));
+	if (!out->parity_checks)
+		return -ENOMEM;
+	check_parity(k->kernels, &out->cut, c->fold, out->parity_checks);
+	if (!crcs_belong_together(c, out->parity_checks)) {
+		forget(out);
+		return -EBADMSG;
+	}
+	r = append(k, out);
+	if (r < 0) {
+		forget(out);
+		return say_write_error(w->p, r);
+	}
+	return 0;
+}
+
+/* ---- checking ---------------------------------------------------------------------------- */
+
+static void tell(struct scr_work *w, const struct scr_extent *base, bool repaired,
+		 bool inconsistent)
+{
+	scr_emit_damage(w->p, &(struct scr_damage){
+				      .name = {(char *)w->path.data, w->path.len},
+				      .kind = SCR_DAMAGE_PARITY,
+				      .block = SCR_NO_BLOCK,
+				      .offset = base->cut.offset,
+				      .length = base->cut.length,
+				      .size_was = -1,
+				      .size_now = -1,
+				      .repaired = repaired,
+				      .inconsistent = inconsistent,
+			      });
+	pthread_mutex_lock(&w->p->ctx->lock);
+	w->p->sum.repaired += repaired;
+	w->p->sum.parity_damaged += !repaired;
+	pthread_mutex_unlock(&w->p->ctx->lock);
+}
+
+static bool checks_equal(const struct scr_check *a, const struct scr_check *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!scr_check_equal(a[i], b[i]))
+			return false;
+	return true;
+}
+
+/* Whether the stored parity of @base is what its record says. 1, 0, -errno. */
+static int stored_is_sound(struct scr_worker *k, const struct scr_extent *base,
+			   struct scr_check *checks)
+{
+	struct scr_parity_gap gaps[GAPS_MAX];
+	unsigned int ngaps = 0;
+	int r;
+
+	scr_buf_clear(&k->parity);
+	r = scr_buf_reserve(&k->parity, base->parity_length);
+	if (r == 0)
+		r = scr_segments_read(k->p->segments, base->parity_segment, base->parity_offset,
+				      k->parity.data, base->parity_length, gaps, GAPS_MAX, &ngaps);
+	if (r < 0 || ngaps > 0)
+		return r;
+	check_parity(k->kernels, &base->cut, k->parity.data, checks);
+	return checks_equal(checks, base->parity_checks, base->cut.parity_blocks);
+}
+
+/* Stored parity that is damaged, over sound data: a run writes it anew. */
+static int rebuild(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+		   struct scr_extent *out)
+{
+	int r = 0;
+
+	if (out && k->p->header.settings.parity)
+		r = append(k, out);
+	if (r < 0)
+		return say_write_error(w->p, r);
+	tell(w, base, out && k->p->header.settings.parity, false);
+	return 0;
+}
+
+static int check_stored(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+			struct scr_extent *out)
+{
+	struct scr_content *c = &k->content;
+	struct scr_check *checks = malloc(base->cut.parity_blocks * sizeof(*checks));
+	int r;
+
+	if (!checks)
+		return -ENOMEM;
+	check_parity(k->kernels, &base->cut, c->fold, checks);
+	if (!checks_equal(checks, base->parity_checks, base->cut.parity_blocks)) {
+		/* All blocks check, and yet the fold is another one than recorded. */
+		tell(w, base, false, true);
+		r = 0;
+	} else {
+		r = stored_is_sound(k, base, checks);
+		if (r == 0)
+			r = rebuild(k, w, base, out);
+	}
+	free(checks);
+	return r < 0 ? r : 0;
+}
+
+int scr_parity_check(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
+		     struct scr_extent *out)
+{
+	struct scr_content *c = &k->content;
+
+	if (!k->p->segments || !c->folded || base->hole)
+		return 0;
+	if (base->parity_segment)
+		return check_stored(k, w, base, out);
+	if (base->flags & SCR_EXTENT_PARITY_ZERO) {
+		if (!all_zero(c->fold, base->cut.column))
+			tell(w, base, false, true);
+		return 0;
+	}
+	return out ? scr_parity_store(k, w, out) : 0;
+}
+
+/* ---- collecting -------------------------------------------------------------------------- */
+
+bool scr_parity_is_sparse(const struct scr_pass *p, uint32_t n)
+{
+	const struct scr_trailer *t = scr_mreader_trailer(p->old);
+
+	if (!p->segments || !p->header.settings.parity)
+		return false;
+	for (uint32_t i = 0; i < t->segment_count; i++)
+		if (t->segments[i].segment == n)
+			return t->segments[i].live < scr_segments_size(p->segments, n) / 2;
+	return false;
+}
+
+int scr_parity_compact(struct scr_pass *p, struct scr_extent *e)
+{
+	struct scr_parity_gap gap;
+	unsigned int ngaps = 0;
+	uint32_t segment;
+	uint64_t offset;
+	uint8_t *copy;
+	int r;
+
+	if (!e->parity_segment || !scr_parity_is_sparse(p, e->parity_segment))
+		return 0;
+	copy = malloc(e->parity_length);
+	if (!copy)
+		return -ENOMEM;
+	r = scr_segments_read(p->segments, e->parity_segment, e->parity_offset, copy,
+			      e->parity_length, &gap, 1, &ngaps);
+	/* What can't be read stays where it is, for the next check to rebuild. */
+	if (r == 0 && ngaps == 0) {
+		r = scr_segments_append(p->segments, copy, e->parity_length, &segment, &offset);
+		if (r == 0) {
+			e->parity_segment = segment;
+			e->parity_offset = offset;
+		}
+	}
+	free(copy);
+	return r;
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A full disk under the state: trouble that is said, and nothing is lost.
+
+load helper
+load robust
+
+# small KIB: a tmpfs of that size at $W/fs.
+small() {
+	need_root
+	mkdir fs
+	mount -t tmpfs -o "size=$1k,mode=0755" tmpfs fs || skip "needs to mount a tmpfs"
+	MOUNTS+=("$W/fs")
+}
+
+room() { mount -o "remount,size=$1k" fs; }
+
+# A run that fails for want of room: said, with the place, exit 8.
+fails() {
+	expect 8 run "$@" --state=fs/s tree
+	says "No space left on device"
+	says "$W/fs/s"
+}
+
+@test "nothing fits: the plan, the journal, the manifest" {
+	small 256
+	tree tree 3000
+	fails
+	# What there is, is whole: nothing, or a manifest with nothing in it.
+	expect 0 list --state=fs/s tree
+	[ -z "$output" ]
+	fails
+	room 20480
+	expect 0 run --json --state=fs/s tree
+	[ "$(summary new)" -eq 3000 ]
+	[ "$(ls fs/s)" = $'manifest\nmanifest.1' ]
+	expect 0 run -q --state=ref tree
+	same_records ref fs/s tree
+}
+
+@test "no room for the first manifest" {
+	small 8
+	tree tree 10
+	fails
+	[ -z "$(find fs -type f -not -name '*.tmp')" ]
+	expect 8 status --state=fs/s tree
+	room 1024
+	expect 0 run --json --state=fs/s tree
+	[ "$(summary new)" -eq 10 ]
+}
+
+@test "the journal does not fit: what was finished before counts" {
+	small 450
+	tree tree 1500
+	fails -j1
+	[ -s fs/s/journal ]
+	expect 0 status --json --state=fs/s tree
+	left=$(jq .journal_records <<<"$output" | head -n 1)
+	[ "$left" -gt 100 ]
+	[ "$left" -lt 1500 ]
+	expect 0 list --state=fs/s tree
+	[ "$(wc -l <<<"$output")" -eq "$left" ]
+	expect 0 verify --json --state=fs/s tree
+	[ "$(summary ok)" -eq "$left" ]
+	room 20480
+	expect 0 run --json --state=fs/s tree
+	[ "$(summary new)" -eq $((1500 - left)) ]
+	[ "$(summary ok)" -eq "$left" ]
+	expect 0 run -q --state=ref tree
+	same_records ref fs/s tree
+}
+
+@test "a file of many extents whose journal does not fit" {
+	small 128
+	mkdir tree
+	large tree/large 500
+	fails -j2
+	room 20480
+	expect 0 run -q --state=fs/s tree
+	expect 0 run -q --state=ref tree
+	same_records ref fs/s tree
+}
+
+@test "no room for the next manifest: what was published stays usable" {
+	small 20480
+	tree tree 2000
+	flip tree/d000/f00007 1
+	expect 0 run -q --state=fs/s tree
+	flip_quietly tree/d000/f00007 1
+	failed=0
+	for size in 800 900 1000 1200 1400; do
+		room "$size" 2>/dev/null || continue
+		run --separate-stderr "$SCRUB" run --state=fs/s tree
+		echo "$size KiB: exit $status"
+		[ "$status" -ne 4 ] || break
+		[ "$status" -eq 8 ] || [ "$status" -eq 12 ] || { show; return 1; }
+		says "No space left on device"
+		failed=$((failed + 1))
+		run --separate-stderr "$SCRUB" list --json --state=fs/s tree
+		[ "$status" -eq 0 ] || [ "$status" -eq 4 ]
+		[ "$(jq -c 'select(.event == "list")' <<<"$output" | wc -l)" -eq 2000 ]
+		expect 4 verify -q --state=fs/s tree
+	done
+	[ "$failed" -ge 3 ]
+	room 20480
+	expect 4 run --json --state=fs/s tree
+	[ "$(summary altered)" -eq 1 ]
+	[ "$(summary new)" -eq 0 ]
+	[ "$(ls fs/s)" = $'manifest\nmanifest.1' ]
+}
+
+@test "a disk that is full for a moment only costs that pass" {
+	small 20480
+	tree tree 500
+	expect 0 run -q --state=fs/s tree
+	cp fs/s/manifest before
+	head -c 30M /dev/zero >fs/filler 2>/dev/null || true
+	fails
+	cmp fs/s/manifest before
+	expect 0 verify -q --state=fs/s tree
+	rm fs/filler
+	expect 0 run --json --state=fs/s tree
+	[ "$(summary ok)" -eq 500 ]
+}
+
+@test "damage that could not be written down is told all the same" {
+	small 20480
+	tree tree 300
+	expect 0 run -q --state=fs/s tree
+	flip_quietly tree/d001/f00123 5
+	head -c 30M /dev/zero >fs/filler 2>/dev/null || true
+	run --separate-stderr "$SCRUB" run --state=fs/s tree
+	echo "exit $status"; show
+	[ $((status & 8)) -eq 8 ]
+	rm fs/filler
+	expect 4 run --state=fs/s tree
+	has "d001/f00123: altered"
+}
+
+@test "stdout that is full is trouble, and the pass is done nevertheless" {
+	tree tree 50
+	to_full() { "$SCRUB" run --state=s tree >/dev/full; }
+	run -8 to_full
+	expect 0 run --json --state=s tree
+	[ "$(summary ok)" -eq 50 ]
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What the files about kills, full disks, locks and scale share. Load it after helper.
+# shellcheck shell=bash
+
+teardown() {
+	local pid
+	for pid in "${PIDS[@]}"; do
+		kill -CONT "$pid" 2>/dev/null
+		kill -KILL "$pid" 2>/dev/null
+	done
+	PIDS=()
+	helper_teardown
+}
+PIDS=()
+
+# A sanitizer can't look for leaks in a process that is traced.
+export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+
+sanitized() {
+	nm "$SCRUB" 2>/dev/null | grep -q '__[at]san_init'
+}
+
+need_strace() {
+	need strace
+	strace -qq -o /dev/null -e trace=none -e inject=getpid:retval=1 true 2>/dev/null ||
+		skip "needs strace that can trace and inject"
+}
+
+# tree DIR FILES [SEED]: so many small files, a hundred in a directory, with old times.
+tree() {
+	perl -e '
+		my ($dir, $n, $seed) = @ARGV;
+		srand($seed);
+		mkdir $dir;
+		for my $i (0 .. $n - 1) {
+			my $d = sprintf "%s/d%03d", $dir, $i / 100;
+			mkdir $d unless $i % 100;
+			my $f = sprintf "%s/f%05d", $d, $i;
+			open my $h, ">", $f or die "$f: $!";
+			print $h pack "V*", map { rand 2**32 } 0 .. rand 1000;
+			close $h or die "$f: $!";
+			utime 1.5e9 + $i, 1.5e9 + $i, $f;
+		}' "$1" "$2" "${3:-1}"
+}
+
+# large FILE MIB [SEED]: that many MiB, no two of its blocks of 64 KiB equal, with an old time.
+large() {
+	perl -e '
+		my ($f, $mib, $seed) = @ARGV;
+		srand($seed);
+		my $s = pack "V*", map { rand 2**32 } 1 .. 16383;
+		open my $h, ">", $f or die "$f: $!";
+		print $h pack("V", $_), $s for 1 .. $mib * 16;
+		close $h or die "$f: $!";
+		utime 1.5e9, 1.5e9, $f;' "$1" "$2" "${3:-1}"
+}
+
+# flip_quietly FILE OFFSET: one bit, and the mtime put back: altered.
+flip_quietly() {
+	touch -r "$1" "$W/stamp"
+	flip "$1" "$2"
+	touch -r "$W/stamp" "$1"
+}
+
+# records ARGUMENT...: all that list knows, but for when it was read; one file a line.
+records() {
+	{ "$SCRUB" list --json "$@" 2>/dev/null || true; } |
+		jq -c 'select(.event == "list") | del(.target, .recorded, .checked, .damaged_since)'
+}
+
+# same_records STATE STATE TREE: both states know the same of it, also to other readers.
+same_records() {
+	local s
+	for s in "$1" "$2"; do
+		records --state="$s" "$3" >"$W/records.${s##*/}"
+		"$SCRUB" export --format=sfv --state="$s" "$3" >"$W/sfv.${s##*/}" 2>/dev/null || true
+	done
+	[ -s "$W/records.${1##*/}" ] || { echo "no records in $1"; return 1; }
+	diff "$W/records.${1##*/}" "$W/records.${2##*/}" | head -n 20
+	cmp "$W/records.${1##*/}" "$W/records.${2##*/}" && cmp "$W/sfv.${1##*/}" "$W/sfv.${2##*/}"
+}
+
+# summary FIELD: of the JSON in $output.
+summary() {
+	jq -r "select(.event == \"summary\") | .$1" <<<"$output"
+}
+
+# Shells start what is in the background with SIGINT ignored, and scrub leaves that so.
+attentive() {
+	exec env --default-signal=INT,QUIT "$@"
+}
+
+# start ARGUMENT...: the command in the background: $pid; its talk is in $W/out and $W/err.
+start() {
+	attentive "$SCRUB" "$@" >"$W/out" 2>"$W/err" 3>&- &
+	pid=$!
+	PIDS+=("$pid")
+}
+
+# start_slow CALL MICROSECONDS ARGUMENT...: the same with each such system call delayed.
+start_slow() {
+	local call=$1 delay=$2 i
+	shift 2
+	attentive strace -f -qq -o /dev/null -e trace="$call" -e inject="$call:delay_enter=$delay" \
+		"$SCRUB" "$@" >"$W/out" 2>"$W/err" 3>&- &
+	tracer=$!
+	PIDS+=("$tracer")
+	for ((i = 0; i < 500; i++)); do
+		pid=$(pgrep -P "$tracer" -x scrub) && break
+		sleep 0.02
+	done
+	PIDS+=("$pid")
+	[ -n "$pid" ]
+}
+
+# until_true SECONDS COMMAND...: waits for it to succeed.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -le $end ] || { echo "in vain: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+size_above() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
+
+# finish STATUS SECONDS [PID]: the background command ends with that status, and in that time.
+finish() {
+	local got=0 from=${EPOCHREALTIME/[.,]/} took
+	wait "${3:-$pid}" || got=$?
+	took=$((${EPOCHREALTIME/[.,]/} - from))
+	output=$(cat "$W/out") stderr=$(cat "$W/err")
+	[ "$got" -eq "$1" ] || { echo "exit $got, not $1"; show; return 1; }
+	[ "$took" -le $(($2 * 1000000)) ] || { echo "took $took us"; return 1; }
+}
