@@ -107,6 +107,21 @@ screen() {
 	expect 0 run dir
 }
 
+@test "a second SIGINT ends it at once; the next pass goes on" {
+	need strace
+	env --default-signal=INT "${SLOW[@]/100000/3000000}" "$SCRUB" run -j1 dir >out 2>err &
+	sleep 0.7
+	pkill -INT -f "run -j1 dir" -P $!
+	sleep 0.3
+	pkill -INT -f "run -j1 dir" -P $!
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 130 ]
+	grep -q 'again: end at once' err
+	expect 0 run dir
+	has "12 new"
+}
+
 @test "signals that were ignored stay ignored" {
 	need_slow
 	(trap '' INT HUP; exec "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err) &
