@@ -3,6 +3,11 @@
 if HAVE_CMOCKA
 search_trial = tests/search_trial.c tests/search_expect.c tests/search_trial.h
 
+cmocka_tests += tests/search.test
+tests_search_test_SOURCES = tests/search.c $(search_trial)
+
 check_PROGRAMS += tests/search_campaign
 tests_search_campaign_SOURCES = tests/search_campaign.c $(search_trial)
+TESTS += tests/search-campaign.t
 endif
+EXTRA_DIST += tests/search-campaign.t
