@@ -112,6 +112,37 @@ struct scr_file_event {
 	bool bit_flip;         /* changed, and looks like one flipped bit */
 };
 
+/* How a block was put right, and what else repair has to say of a file. */
+enum scr_repair_how {
+	SCR_REPAIR_NOT,       /* left as it is; why tells the reason */
+	SCR_REPAIR_PARITY,    /* from the parity of its extent */
+	SCR_REPAIR_FROM,      /* from the directory of options.from_dir */
+	SCR_REPAIR_DUPLICATE, /* from another block of the file with the same content */
+	SCR_REPAIR_CACHE,     /* from the page cache */
+	SCR_REPAIR_CHECKSUM,  /* by its checksums alone: no other source vouches for it */
+	SCR_REPAIR_SIZE,      /* the file has its recorded size again */
+	SCR_REPAIR_REBUILT,   /* damaged parity over sound data was made anew */
+	SCR_REPAIR_SOUND,     /* known damage that is not there any more */
+	SCR_REPAIR_FINISHED,  /* a repair that had been cut short was completed */
+	SCR_REPAIR_TAKEN_BACK, /* or taken back */
+	SCR_REPAIR_UNDONE,    /* the bytes from before the repair are back */
+	SCR_REPAIR_KEPT,      /* undo: they could not be read then, so the repaired ones stay */
+	SCR_REPAIR_HOWS
+};
+
+/* "parity", "from", ...; a static string. */
+SCR_API const char *scr_repair_how_name(enum scr_repair_how how);
+
+/* A run of blocks (block == SCR_NO_BLOCK: bytes, or the file as a whole) and what became of it. */
+struct scr_repair_event {
+	struct scr_name name;
+	enum scr_repair_how how;
+	uint64_t block, blocks;
+	uint64_t offset, length;
+	const char *why;       /* a sentence for people; NULL: none */
+	bool dry_run;          /* it would be so */
+};
+
 /* Something that could not be read, written or checked for another reason than a medium error. */
 struct scr_trouble {
 	struct scr_name name;
@@ -157,6 +188,7 @@ enum scr_event_type {
 	SCR_EV_TROUBLE,
 	SCR_EV_NOTE,    /* talk for stderr: kernel choice, what was left out; .note */
 	SCR_EV_LIST,
+	SCR_EV_REPAIR,
 	SCR_EV_SUMMARY, /* last, exactly one per target */
 };
 
@@ -169,6 +201,7 @@ struct scr_event {
 		const struct scr_trouble *trouble;
 		const char *note;
 		const struct scr_list_entry *list;
+		const struct scr_repair_event *repair;
 		const struct scr_summary *summary;
 	} u;
 };
@@ -189,6 +222,12 @@ struct scr_options {
 	bool verbose;                 /* SCR_EV_NOTE for the choice of kernels */
 	bool cached;                  /* check through the page cache */
 	bool damaged_only;            /* list: only files with open damage */
+	bool repair;                  /* run: then repair what is rot or unreadable */
+	bool undo;                    /* repair: put back what stood there before */
+	bool purge;                   /* with undo: drop the undo log instead */
+	bool dry_run;                 /* repair: say what would be done, write nothing */
+	bool force;                   /* repair: altered files that are named; many files at once */
+	const char *from_dir;         /* repair: a copy of the target, or NULL */
 	/* "KEY=VALUE", NULL-terminated, or NULL: settings for init and a first run (block-size=,
 	 * parity=, exclude=, ...). */
 	const char *const *settings;
@@ -225,6 +264,10 @@ SCR_API int scr_verify(struct scr_ctx *ctx, const char *target, const char *cons
 		       size_t npaths, struct scr_summary *out);
 SCR_API int scr_accept(struct scr_ctx *ctx, const char *target, const char *const *paths,
 		       size_t npaths, struct scr_summary *out);
+/* Puts damaged blocks back; npaths == 0: those with open damage; else @paths are checked whole
+ * first. SCR_EV_REPAIR for every run of blocks. */
+SCR_API int scr_repair(struct scr_ctx *ctx, const char *target, const char *const *paths,
+		       size_t npaths, struct scr_summary *out);
 /* SCR_EV_LIST for every recorded file (files with open damage only, if so asked). */
 SCR_API int scr_list(struct scr_ctx *ctx, const char *target, const char *const *paths,
 		     size_t npaths, struct scr_summary *out);
@@ -253,6 +296,10 @@ struct scr_status {
 	bool pass_running;
 	int running_pid;               /* 0: not known */
 	uint64_t journal_records;      /* left by a pass that was stopped */
+	uint32_t undo_open;            /* repairs cut short: the files are under repair */
+	uint32_t undo_done, undo_damaged; /* that can be undone; that can't be read */
+	uint64_t undo_bytes;           /* that the undo log takes */
+	int64_t undo_oldest_ns, undo_newest_ns; /* 0: none */
 };
 
 SCR_API int scr_get_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,

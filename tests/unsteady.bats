@@ -69,20 +69,21 @@ verdict() {
 @test "a directory that vanishes while it is walked, and one that becomes a symlink out of the tree" {
 	need_strace
 	tree tree 400
-	mkdir out
-	cp tree/d003/* out
+	mkdir elsewhere
+	cp tree/d003/* elsewhere
 	expect 0 run -q --state=s tree
 	start_slow newfstatat 3000 run -j1 --json --state=s tree
 	sleep 0.4
 	kill -STOP "$pid"
 	rm -r tree/d002
 	mv tree/d003 aside
-	ln -s ../out tree/d003
+	ln -s ../elsewhere tree/d003
 	kill -CONT "$pid"
 	r=0
 	wait "$tracer" || r=$?
 	[ "$r" -eq 0 ] || [ "$r" -eq 8 ]
-	[ "$(jq -r 'select(.event == "damage") | .path' out/../out 2>/dev/null | wc -l)" -eq 0 ]
+	output=$(cat out)
+	[ "$(jq -r 'select(.event == "damage") | .path' <<<"$output")" = "" ]
 	rm tree/d003
 	mv aside tree/d003
 	expect 0 run --json --state=s tree

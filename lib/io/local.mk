@@ -17,4 +17,6 @@ lib_libbitscrub_a_SOURCES += \
 	lib/io/state_place.c \
 	lib/io/state_publish.c \
 	lib/io/state_sub.c \
-	lib/io/state_why.c
+	lib/io/state_why.c \
+	lib/io/writer.c \
+	lib/io/writer.h

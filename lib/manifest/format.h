@@ -50,6 +50,9 @@ enum scr_type {
 	SCR_TYPE_TRAILER = 'T',
 	SCR_TYPE_JOURNAL = 'J',
 	SCR_TYPE_UPDATE = 'U',
+	SCR_TYPE_UNDO = 'N',  /* of undo entries: head, */
+	SCR_TYPE_RANGE = 'R', /* range, */
+	SCR_TYPE_STATE = 'S', /* state */
 };
 
 /* Fixed parts of payloads, in bytes. */

@@ -47,6 +47,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/talk.c \
 	lib/pass/tally.c \
 	lib/pass/tally.h \
+	lib/pass/unlisted.c \
 	lib/pass/verbs.h \
 	lib/pass/verify.c \
 	lib/pass/work.c \

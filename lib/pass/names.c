@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The words for verdicts and damage, the same in text and JSON. */
+/* The words for verdicts, damage and repairs, the same in text and JSON. */
 #include <config.h>
 #include "bitscrub.h"
 
@@ -30,6 +30,27 @@ const char *scr_damage_kind_name(enum scr_damage_kind k)
 	};
 
 	return names[k];
+}
+
+const char *scr_repair_how_name(enum scr_repair_how how)
+{
+	static const char *const names[SCR_REPAIR_HOWS] = {
+		[SCR_REPAIR_NOT] = "not",
+		[SCR_REPAIR_PARITY] = "parity",
+		[SCR_REPAIR_FROM] = "from",
+		[SCR_REPAIR_DUPLICATE] = "duplicate",
+		[SCR_REPAIR_CACHE] = "cache",
+		[SCR_REPAIR_CHECKSUM] = "checksum",
+		[SCR_REPAIR_SIZE] = "size",
+		[SCR_REPAIR_REBUILT] = "rebuilt",
+		[SCR_REPAIR_SOUND] = "sound",
+		[SCR_REPAIR_FINISHED] = "finished",
+		[SCR_REPAIR_TAKEN_BACK] = "taken_back",
+		[SCR_REPAIR_UNDONE] = "undone",
+		[SCR_REPAIR_KEPT] = "kept",
+	};
+
+	return names[how];
 }
 
 const char *scr_version(void)

@@ -48,6 +48,7 @@ struct scr_pass {
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	bool published;
 	struct scr_trailer trailer;  /* of what is published now */
+	struct scr_repair_held *held; /* files under repair; see repair.h */
 };
 
 /* How a verb wants its state. */
@@ -86,6 +87,7 @@ int scr_pass_identity(struct scr_pass *p, const struct scr_fs_info *fs);
 /* ---- talk: one event at a time, from any thread ------------------------------------------ */
 
 void scr_emit_damage(struct scr_pass *p, const struct scr_damage *d);
+void scr_emit_repair(struct scr_pass *p, const struct scr_repair_event *e);
 /* Counts @v and tells, if the user asked for every file. */
 void scr_emit_file(struct scr_pass *p, const struct scr_file_event *f);
 /* Trouble (bit 8) about @path (NULL: the target); @err positive errno or 0. */

@@ -38,6 +38,17 @@ void scr_emit_damage(struct scr_pass *p, const struct scr_damage *d)
 	pthread_mutex_unlock(&p->ctx->lock);
 }
 
+void scr_emit_repair(struct scr_pass *p, const struct scr_repair_event *e)
+{
+	struct scr_repair_event named = *e;
+	struct scr_event ev = {.type = SCR_EV_REPAIR, .u.repair = &named};
+
+	named.name = scr_pass_name(p, e->name.path, e->name.len);
+	pthread_mutex_lock(&p->ctx->lock);
+	deliver(p, &ev);
+	pthread_mutex_unlock(&p->ctx->lock);
+}
+
 void scr_emit_file(struct scr_pass *p, const struct scr_file_event *f)
 {
 	struct scr_file_event named = *f;

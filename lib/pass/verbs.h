@@ -11,6 +11,8 @@ int scr_verb_verify(struct scr_ctx *ctx, const char *target, const char *const *
 		    size_t npaths, struct scr_summary *out);
 int scr_verb_accept(struct scr_ctx *ctx, const char *target, const char *const *paths,
 		    size_t npaths, struct scr_summary *out);
+int scr_verb_repair(struct scr_ctx *ctx, const char *target, const char *const *paths,
+		    size_t npaths, struct scr_summary *out);
 int scr_verb_list(struct scr_ctx *ctx, const char *target, const char *const *paths,
 		  size_t npaths, struct scr_summary *out);
 int scr_verb_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,
