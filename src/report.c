@@ -60,6 +60,7 @@ void report_event(void *arg, const struct scr_event *ev)
 	case SCR_EV_NOTE:
 		note(r, ev->target, ev->u.note);
 		break;
+	case SCR_EV_REPAIR:
 	case SCR_EV_SUMMARY:
 		break; /* the call returns it too: report_end() */
 	}
