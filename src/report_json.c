@@ -101,6 +101,8 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 		put_int(o, "blocks", d->blocks);
 		put_int(o, "offset", d->offset);
 		put_int(o, "length", d->length);
+	} else if (d->kind == SCR_DAMAGE_MANIFEST) {
+		put_int(o, "offset", d->offset);
 	}
 	if (d->size_was >= 0)
 		put_int(o, "size_was", (uint64_t)d->size_was);
