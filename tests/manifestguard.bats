@@ -216,10 +216,9 @@ refused() {
 	prepare
 	# Data and parity of a group of one column are the same place.
 	for pair in "0 12288" "100 12388" "4100 8200"; do
-		set -- $pair
 		cp good s/manifest
-		flip s/manifest "$1"
-		flip s/manifest "$2"
+		flip s/manifest "${pair% *}"
+		flip s/manifest "${pair#* }"
 		run --separate-stderr "$SCRUB" list --json --state=s tree
 		[ $((status & 8)) -eq 8 ]
 		if [ "$status" -eq 12 ]; then
