@@ -126,6 +126,8 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 		put_int(o, "blocks", d->blocks);
 		put_int(o, "offset", d->offset);
 		put_int(o, "length", d->length);
+	} else if (d->kind == SCR_DAMAGE_MANIFEST) {
+		put_int(o, "offset", d->offset);
 	}
 	if (d->kind == SCR_DAMAGE_PARITY) {
 		put_int(o, "offset", d->offset);

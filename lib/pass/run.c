@@ -171,8 +171,6 @@ static int pass(struct scr_pass *p)
 		r = read_and_publish(p, &planned);
 	scr_plan_free(planned.plan);
 	total(p, r);
-	if (r == 0 && p->manifest_repaired)
-		p->sum.repaired++;
 	return r;
 }
 
