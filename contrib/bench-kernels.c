@@ -170,6 +170,16 @@ static void add_foreign(struct bench *b, const char *library, const char *symbol
 		printf("(%s is not installed: no %s)\n", library, name);
 }
 
+/* isa-l leaves the upper halves of vector registers in use; SSE2 code that runs after it is then
+ * six times slower on some CPUs, until somebody cleans up. All kernels of ours do. */
+static void clean_registers(void)
+{
+#if ARCH_X86
+	if (scr_cpu_features() & SCR_CPU_AVX2)
+		__asm__ volatile("vzeroupper" : : : "memory");
+#endif
+}
+
 static void measure(struct bench *b, size_t len, unsigned int rounds)
 {
 	size_t times = len < ATTEMPT_BYTES ? ATTEMPT_BYTES / len : 1, i, j;
@@ -181,6 +191,7 @@ static void measure(struct bench *b, size_t len, unsigned int rounds)
 			struct subject *s = &b->s[i];
 			int64_t t;
 
+			clean_registers();
 			s->work(b, s->what, len);
 			t = scr_clock_monotonic(&scr_clock_system);
 			for (j = 0; j < times; j++)
@@ -216,20 +227,25 @@ static void print_goal(const char *what, double reached, double goal)
 		       reached >= goal ? "reached" : "missed");
 }
 
-/* The goals that the kernels were written to, at 16 KiB. */
+/* The goals that the kernels were written to, at 16 KiB; the one for four sources at any size. */
 static void print_goals(const struct bench *b, size_t len)
 {
 	double copy = rate_of(b, "memcpy", len), zlib = rate_of(b, "crc32 zlib", len);
-	double isal = rate_of(b, "isa-l xor_gen, 4 sources", len);
 
 	print_goal("inet avx512 / memcpy", rate_of(b, "inet avx512", len) / copy, 0.9);
 	print_goal("xor avx512 / memcpy", rate_of(b, "xor avx512", len) / copy, 0.7);
 	print_goal("crc32 vpclmul / memcpy", rate_of(b, "crc32 vpclmul", len) / copy, 0.45);
-	print_goal("crc32 vpclmul / zlib", rate_of(b, "crc32 vpclmul", len) / zlib, 18);
 	print_goal("crc32 gfni / memcpy", rate_of(b, "crc32 gfni", len) / copy, 0.45);
+	print_goal("crc32 vpclmul / zlib", rate_of(b, "crc32 vpclmul", len) / zlib, 18);
 	print_goal("crc32 gfni / zlib", rate_of(b, "crc32 gfni", len) / zlib, 18);
-	print_goal("fused gfni / memcpy", rate_of(b, "fused gfni", len) / copy, 0.28);
 	print_goal("fused avx512 / memcpy", rate_of(b, "fused avx512", len) / copy, 0.28);
+	print_goal("fused gfni / memcpy", rate_of(b, "fused gfni", len) / copy, 0.28);
+}
+
+static void print_isal_goal(const struct bench *b, size_t len)
+{
+	double isal = rate_of(b, "isa-l xor_gen, 4 sources", len);
+
 	if (isal > 0)
 		print_goal("xor avx512, 4 sources / isa-l",
 			   rate_of(b, "xor avx512, 4 sources", len) / isal, 1.0);
@@ -289,6 +305,7 @@ int main(int argc, char **argv)
 		print_size(&b, sizes[i]);
 		if (sizes[i] == 16384)
 			print_goals(&b, sizes[i]);
+		print_isal_goal(&b, sizes[i]);
 	}
 	return 0;
 }

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <bitscrub-bench.h>
+
 #define SCR_API __attribute__((visibility("default")))
 
 /* Exit status bits, those of fsck(8). */
@@ -68,6 +70,12 @@ struct scr_name {
 
 #define SCR_NO_BLOCK UINT64_MAX
 
+enum scr_repairable {
+	SCR_REPAIRABLE_UNKNOWN,
+	SCR_REPAIRABLE_YES,  /* parity and checksums give exactly one content back */
+	SCR_REPAIRABLE_NO,
+};
+
 /* A run of damaged blocks, or damage of a file as a whole (block == SCR_NO_BLOCK). */
 struct scr_damage {
 	struct scr_name name;
@@ -84,6 +92,17 @@ struct scr_damage {
 	bool inconsistent;       /* parity: all blocks check, and yet they don't fold to it */
 	bool metadata_changed;   /* mode, owner, links or path moved ctime since */
 	int err;                 /* errno of the read for unreadable, else 0 */
+	/* What happened to it, as far as parity and checksums tell. */
+	enum scr_repairable repairable;
+	const char *why_not;     /* a sentence, if it is not repairable; else NULL */
+	const char *pattern;     /* bitflip, bits, zeroed, 0xff, sector, page, garbage,
+				  * misdirected; NULL: not known */
+	uint64_t bits_flipped;   /* bits and bytes that differ from what was recorded; */
+	uint64_t bytes_differ;   /* 0: not known */
+	uint64_t differ_first, differ_last; /* offsets in the file, if bytes_differ */
+	uint8_t byte_was, byte_now;         /* the right and the present value, if one differs */
+	struct scr_name holds;   /* misdirected: the recorded block whose content is here */
+	uint64_t holds_block;
 };
 
 struct scr_file_event {

@@ -88,6 +88,8 @@ static int check_operands(const struct job *job, size_t n)
 
 	if (n < cmd->min)
 		return usage_error(cmd, "'%s' needs %s", cmd->name, cmd->operands);
+	if (n > cmd->max && !cmd->max)
+		return usage_error(cmd, "'%s' takes no operand", cmd->name);
 	if (n > cmd->max)
 		return usage_error(cmd, "'%s' takes only %s", cmd->name, cmd->operands);
 	if (job->opt.lib.state_dir && job->opt.lib.manifest)

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 bin_PROGRAMS += src/scrub
 src_scrub_SOURCES = \
+	src/bench.h \
+	src/bench_json.c \
+	src/bench_text.c \
 	src/cmd_accept.c \
+	src/cmd_bench.c \
 	src/cmd_config.c \
 	src/cmd_export.c \
 	src/cmd_help.c \

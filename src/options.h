@@ -17,7 +17,7 @@ struct strings {
 
 struct options {
 	struct scr_options lib; /* settings and kernels are filled in by options_parse() */
-	bool quiet, json, verbose, long_list, help, version;
+	bool quiet, json, verbose, long_list, classic, help, version;
 	const char *format;
 	struct strings settings, kernels;
 };

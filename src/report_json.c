@@ -89,6 +89,31 @@ static void finish(json_t *o)
 	json_decref(o);
 }
 
+static void put_diagnosis(json_t *o, const struct scr_damage *d)
+{
+	static const char *const repairable[] = {"unknown", "yes", "no"};
+
+	put_string(o, "repairable", repairable[d->repairable]);
+	if (d->why_not)
+		put_string(o, "why_not", d->why_not);
+	if (d->pattern)
+		put_string(o, "pattern", d->pattern);
+	if (d->bytes_differ) {
+		put_int(o, "bits_flipped", d->bits_flipped);
+		put_int(o, "bytes_differ", d->bytes_differ);
+		put_int(o, "differ_first", d->differ_first);
+		put_int(o, "differ_last", d->differ_last);
+	}
+	if (d->bytes_differ == 1) {
+		put_int(o, "byte_was", d->byte_was);
+		put_int(o, "byte_now", d->byte_now);
+	}
+	if (d->holds.path) {
+		put_name(o, "holds", &d->holds);
+		put_int(o, "holds_block", d->holds_block);
+	}
+}
+
 static void json_damage(struct report *r, const char *target, const struct scr_damage *d)
 {
 	json_t *o = start("damage", target);
@@ -101,6 +126,14 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 		put_int(o, "blocks", d->blocks);
 		put_int(o, "offset", d->offset);
 		put_int(o, "length", d->length);
+	}
+	if (d->kind == SCR_DAMAGE_PARITY) {
+		put_int(o, "offset", d->offset);
+		put_int(o, "length", d->length);
+		put_bool(o, "repaired", d->repaired);
+		put_bool(o, "inconsistent", d->inconsistent);
+	} else {
+		put_diagnosis(o, d);
 	}
 	if (d->size_was >= 0)
 		put_int(o, "size_was", (uint64_t)d->size_was);

@@ -48,6 +48,53 @@ static void put_blocks(const struct scr_damage *d)
 	       (unsigned long long)d->offset);
 }
 
+static void put_difference(const struct scr_damage *d)
+{
+	unsigned long long first = d->differ_first, bits = d->bits_flipped;
+
+	if (d->bytes_differ == 1 && bits == 1)
+		printf("; 1 bit flipped at byte %llu (0x%02x -> 0x%02x)", first, d->byte_was,
+		       d->byte_now);
+	else if (d->bytes_differ == 1)
+		printf("; byte %llu differs (0x%02x -> 0x%02x)", first, d->byte_was, d->byte_now);
+	else if (d->bytes_differ)
+		printf("; %llu bits in %llu bytes differ, from byte %llu to %llu", bits,
+		       (unsigned long long)d->bytes_differ, first,
+		       (unsigned long long)d->differ_last);
+}
+
+/* What happened, and what can be done about it. */
+static void put_diagnosis(const struct scr_damage *d)
+{
+	put_difference(d);
+	if (d->holds.path) {
+		printf("; holds block %llu of ", (unsigned long long)d->holds_block);
+		quote_name(stdout, d->holds.path, d->holds.len);
+	} else if (d->pattern && !strcmp(d->pattern, "zeroed")) {
+		fputs(", reads as zeros", stdout);
+	} else if (d->pattern && !strcmp(d->pattern, "0xff")) {
+		fputs(", reads as 0xff", stdout);
+	}
+	if (d->repairable == SCR_REPAIRABLE_YES)
+		fputs("; repairable", stdout);
+	else if (d->repairable == SCR_REPAIRABLE_NO)
+		printf("; not repairable: %s", d->why_not ? d->why_not : "no source");
+}
+
+/* Parity is nobody's data: what it means is said in full. */
+static void put_parity(const struct scr_damage *d)
+{
+	printf(" of bytes %llu to %llu ", (unsigned long long)d->offset,
+	       (unsigned long long)(d->offset + d->length - 1));
+	if (d->inconsistent)
+		fputs("does not fit the data, though all checksums do: damage that both checksums missed, or parity of other content",
+		      stdout);
+	else if (d->repaired)
+		fputs("was damaged and has been rebuilt; the data is sound", stdout);
+	else
+		fputs("is damaged; the data is sound, and 'run' rebuilds it", stdout);
+}
+
 static void put_circumstances(const struct scr_damage *d)
 {
 	char date[UNITS_TEXT];
@@ -86,8 +133,11 @@ static void text_damage(struct report *r, const char *target, const struct scr_d
 	}
 	put_names(stdout, target, &d->name);
 	text_alarm(r, scr_damage_kind_name(d->kind));
+	if (d->kind == SCR_DAMAGE_PARITY)
+		put_parity(d);
 	put_blocks(d);
 	put_circumstances(d);
+	put_diagnosis(d);
 	putchar('\n');
 }
 

@@ -54,6 +54,14 @@ static void put_verdicts(const struct scr_summary *s)
 		       (unsigned long long)s->repaired);
 }
 
+/* Rounded, but neither 100 of what is only nearly all nor 0 of something. */
+static int percent(uint64_t part, uint64_t all)
+{
+	int p = (int)((double)part * 100 / (double)all + 0.5);
+
+	return p < 1 ? 1 : p > 99 ? 99 : p;
+}
+
 static void put_source(uint64_t part, uint64_t all, const char *source, const char **comma)
 {
 	if (part == 0)
@@ -61,8 +69,7 @@ static void put_source(uint64_t part, uint64_t all, const char *source, const ch
 	if (part == all)
 		printf("%sall %s", *comma, source);
 	else
-		/* Never 100 % of what is only nearly all. */
-		printf("%s%d %% %s", *comma, (int)((double)part * 100 / (double)all), source);
+		printf("%s%d %% %s", *comma, percent(part, all), source);
 	*comma = ", ";
 }
 

@@ -28,8 +28,7 @@ static const struct {
 	{1073741824, 67108864, 67108864, 104448},
 };
 
-static void add_up(const struct scr_geometry *g, uint64_t size, uint64_t *parity,
-		   uint64_t *blocks)
+static void add_up(const struct scr_geometry *g, uint64_t size, uint64_t *parity, uint64_t *blocks)
 {
 	*parity = *blocks = 0;
 	for (uint64_t i = 0; i < scr_extent_count(size); i++) {
@@ -60,7 +59,7 @@ static void test_no_weak_tail(void **state)
 {
 	static const uint64_t limits[][2] = {
 		{64 * MIB + 1, 1052672}, {64 * MIB + 65536, 1052672}, {68 * MIB, 1310720},
-		{16 * MIB, 1048576}, {32 * MIB - 1, 2097152}, {32 * MIB, 1048576},
+		{16 * MIB, 1048576},     {32 * MIB - 1, 2097152},     {32 * MIB, 1048576},
 	};
 
 	(void)state;
@@ -142,8 +141,8 @@ static void check_size(const struct scr_geometry *g, uint64_t size)
 }
 
 static const struct scr_geometry geometries[] = {
-	{65536, 16, 4096}, {512, 2, 64}, {1u << 20, 256, 64}, {4096, 7, 512}, {65536, 3, 4096},
-	{1u << 20, 2, 4096}, {2048, 100, 128},
+	{65536, 16, 4096}, {512, 2, 64},        {1u << 20, 256, 64}, {4096, 7, 512},
+	{65536, 3, 4096},  {1u << 20, 2, 4096}, {2048, 100, 128},
 };
 
 static void test_every_small_size(void **state)
@@ -194,9 +193,9 @@ static void test_alike(void **state)
 static void test_valid(void **state)
 {
 	static const struct scr_geometry bad[] = {
-		{0, 16, 4096}, {256, 16, 4096}, {1u << 21, 16, 4096}, {1000, 16, 4096},
-		{65536, 0, 4096}, {65536, 1, 4096}, {65536, 257, 4096}, {65536, 16, 0},
-		{65536, 16, 32}, {65536, 16, 8192}, {65536, 16, 65},
+		{0, 16, 4096},    {256, 16, 4096},   {1u << 21, 16, 4096}, {1000, 16, 4096},
+		{65536, 0, 4096}, {65536, 1, 4096},  {65536, 257, 4096},   {65536, 16, 0},
+		{65536, 16, 32},  {65536, 16, 8192}, {65536, 16, 65},
 	};
 
 	(void)state;

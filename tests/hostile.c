@@ -244,9 +244,12 @@ static void test_order_of_records(void **state)
 static void test_counts(void **state)
 {
 	const size_t fields[] = {
-		offsetof(struct scr_trailer, files), offsetof(struct scr_trailer, links),
-		offsetof(struct scr_trailer, extents), offsetof(struct scr_trailer, blocks),
-		offsetof(struct scr_trailer, bytes), offsetof(struct scr_trailer, hole_bytes),
+		offsetof(struct scr_trailer, files),
+		offsetof(struct scr_trailer, links),
+		offsetof(struct scr_trailer, extents),
+		offsetof(struct scr_trailer, blocks),
+		offsetof(struct scr_trailer, bytes),
+		offsetof(struct scr_trailer, hole_bytes),
 		offsetof(struct scr_trailer, files_damaged),
 		offsetof(struct scr_trailer, blocks_damaged),
 		offsetof(struct scr_trailer, bytes_damaged),
@@ -255,7 +258,8 @@ static void test_counts(void **state)
 		offsetof(struct scr_trailer, oldest_check_ns),
 		offsetof(struct scr_trailer, newest_check_ns),
 		offsetof(struct scr_trailer, bytes_never_checked),
-		offsetof(struct scr_trailer, age_bytes), offsetof(struct scr_trailer, body_crc),
+		offsetof(struct scr_trailer, age_bytes),
+		offsetof(struct scr_trailer, body_crc),
 	};
 
 	(void)state;
@@ -357,8 +361,7 @@ static void mutate(struct rng *rng, uint8_t *record)
 
 		if (rng_below(rng, 30) == 0)
 			at = rng_below(rng, 4);
-		record[at] = rng_below(rng, 2) ? values[rng_below(rng, 6)]
-					       : (uint8_t)rng_next(rng);
+		record[at] = rng_below(rng, 2) ? values[rng_below(rng, 6)] : (uint8_t)rng_next(rng);
 	}
 	scr_put_le32(record + 8 + len, (uint32_t)crc32(0, record, len + 8));
 }
@@ -381,8 +384,8 @@ static void test_random(void **state)
 		mutate(&rng, p + at[rng_below(&rng, (uint32_t)n)]);
 		/* The CRC over all is right too. */
 		scr_put_le32(p + at[n - 1] + 8 + 284, (uint32_t)crc32(0, p, (uInt)at[n - 1]));
-		scr_put_le32(p + len - 4, (uint32_t)crc32(0, p + at[n - 1],
-							  (uInt)(len - 4 - at[n - 1])));
+		scr_put_le32(p + len - 4,
+			     (uint32_t)crc32(0, p + at[n - 1], (uInt)(len - 4 - at[n - 1])));
 		make_container(fd, p, len, at[n - 1]);
 		r = read_all(fd);
 		assert_true(r == 0 || r == -EBADMSG || r == -EPROTONOSUPPORT);

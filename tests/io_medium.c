@@ -428,7 +428,7 @@ static void test_on(int (*fn)(void *arg))
 	SKIP_UNLESS(geteuid() == 0, "needs root, to mount");
 	mkdir("m", 0755);
 	ret = sys_as(0, fn, NULL);
-	SKIP_UNLESS(ret != 77, "it can't be made and mounted on a loop device here");
+	SKIP_UNLESS(ret != 77, "it can't be made and mounted here (loop device, tools)");
 	assert_int_equal(ret, 0);
 }
 
@@ -442,6 +442,73 @@ static void test_xfs_reads_the_medium(void **state)
 {
 	(void)state;
 	test_on(on_xfs);
+}
+
+/*
+ * A file whose sector 2 of block 50 can't be read, on ext4 on a loop device over an nbdkit that says
+ * so. The loop device must read directly too, or the kernel would fail whole pages of the image.
+ */
+static const char bad_sector_script[] =
+	"PATH=$PATH:/usr/sbin:/sbin\n"
+	"for tool in nbdkit nbdfuse mkfs.ext4 debugfs losetup; do\n"
+	"	command -v $tool >/dev/null || exit 77\n"
+	"done\n"
+	"exec >log 2>&1\n"
+	"size=67108864\n"
+	"truncate -s $size img && mkfs.ext4 -q -b 4096 -d src img && mkdir nbd || exit 77\n"
+	"block=$(debugfs -R 'bmap /f 50' img 2>/dev/null) && [ \"$block\" -gt 0 ] || exit 77\n"
+	"at=$((block * 4096 + 1024))\n"
+	"printf '0x0 +\\n0x0 0x%x +\\n0x%x 0x200 -\\n0x%x 0x%x +\\n' $at $at $((at + 512)) "
+	"	$((size - at - 512)) >map\n"
+	"nbdfuse nbd/img --command nbdkit -s --exit-with-parent file img --filter=ddrescue "
+	"	ddrescue-mapfile=map &\n"
+	"for i in 1 2 3 4 5 6 7 8 9 10; do [ -e nbd/img ] && break; sleep 0.5; done\n"
+	"loop=$(losetup -f --show --direct-io=on nbd/img) || exit 77\n"
+	"mount -o ro \"$loop\" m; mounted=$?\n"
+	"losetup -d \"$loop\" # when it is unmounted\n"
+	"[ $mounted = 0 ] || exit 77\n";
+
+static int on_bad_sector(void *arg)
+{
+	struct scr_bad_range bad[4];
+	struct scr_reader *r;
+	const uint8_t *data;
+	unsigned int nbad = 0;
+	ssize_t n;
+	int fd, ret = 0;
+
+	(void)arg;
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return 77;
+	mkdir("src", 0755);
+	make_real("src/f");
+	if (system(bad_sector_script) != 0)
+		return 77;
+	fd = open("m/f", O_RDONLY);
+	if (fd < 0 || scr_reader_new(NULL, &r) < 0)
+		return 1;
+	scr_reader_attach(r, fd, SCR_READ_CHECK);
+	n = scr_reader_read(r, 0, 1 << 20, &data, bad, 4, &nbad);
+	if (n != 1 << 20 || nbad != 1)
+		ret = 2;
+	else if (bad[0].offset != 50 * 4096 + 1024 || bad[0].length != 512)
+		ret = 3;
+	else if (bad[0].err != EIO && bad[0].err != ENODATA)
+		ret = 4;
+	for (size_t i = 0; ret == 0 && i < 1 << 20; i++)
+		if (data[i] != (i / 512 == 50 * 8 + 2 ? 0 : pattern(i)))
+			ret = 5;
+	scr_reader_free(r);
+	close(fd);
+	if (system("umount m; umount nbd") != 0)
+		ret = 6;
+	return ret;
+}
+
+static void test_real_bad_sector(void **state)
+{
+	(void)state;
+	test_on(on_bad_sector);
 }
 
 static int on_tmpfs(void *arg)
@@ -492,6 +559,7 @@ int main(void)
 		T(test_dirty_file_is_recorded_from_the_cache),
 		T(test_ext4_reads_the_medium),
 		T(test_xfs_reads_the_medium),
+		T(test_real_bad_sector),
 		T(test_tmpfs_has_no_medium),
 	};
 

@@ -442,6 +442,49 @@ static void test_planted_state(void **state)
 	scr_state_place_free(&p);
 }
 
+/* Between the choice of the place and its use, somebody opens up or swaps the target. */
+static void test_target_changes_meanwhile(void **state)
+{
+	struct scr_state_place p;
+	struct scr_state s;
+
+	SKIP_UNLESS(geteuid() == 0, "needs root: others keep their state in the target");
+	mkdir("t", 0755);
+	mkdir("other", 0755);
+	p = place_again(*state, true);
+	assert_false(p.use_root);
+	chmod("t", 0777);
+	assert_int_equal(scr_state_create(&p, &s, &why), -EPERM);
+	assert_non_null(strstr(why.text, "by others by now"));
+	rmdir("t");
+	assert_int_equal(symlink("other", "t"), 0);
+	assert_int_equal(scr_state_create(&p, &s, &why), -ENOTDIR);
+	assert_int_equal(access("other/.bitscrub", F_OK), -1);
+	scr_state_place_free(&p);
+}
+
+static int cannot_create(void *arg)
+{
+	struct scr_state_place p;
+	struct scr_state s;
+
+	if (scr_state_place(arg, true, NULL, "/root/none", &p, &why) < 0)
+		return 1;
+	if (scr_state_create(&p, &s, &why) != -EACCES)
+		return 2;
+	return strstr(why.text, "/t/.bitscrub") && strstr(why.text, "--state") ? 0 : 3;
+}
+
+static void test_target_of_somebody_else(void **state)
+{
+	char *target = scr_path_join(*state, "t");
+
+	chmod(".", 0755);
+	mkdir("t", 0555);
+	assert_int_equal(sys_as(geteuid() ? geteuid() : NOBODY, cannot_create, target), 0);
+	free(target);
+}
+
 static int user_pass(void *arg)
 {
 	struct scr_state_place p;
@@ -526,6 +569,8 @@ int main(void)
 		T(test_state_root_writable),
 		T(test_tree_became_writable),
 		T(test_planted_state),
+		T(test_target_changes_meanwhile),
+		T(test_target_of_somebody_else),
 		T(test_ordinary_user),
 		T(test_read_only_mount),
 	};

@@ -8,3 +8,5 @@ endif
 kernel_scripts = tests/generated.t tests/scalar-rows.t
 TESTS += $(kernel_scripts)
 EXTRA_DIST += $(kernel_scripts)
+TESTS += tests/bench.bats
+EXTRA_DIST += tests/bench.bats

@@ -40,8 +40,8 @@ for f in $(scripts); do
 	if command -v shellcheck >/dev/null; then
 		# The helper's variables are used in files that are checked one at a time: SC2034,
 		# SC2154. bats runs each test in a subshell: SC2030, SC2031. SC1091: not followed.
-		# SC2012: ls is fine where the names are known.
-		text=$(shellcheck -e SC1091,SC2012,SC2034,SC2154,SC2030,SC2031 "$@" "$f" 2>&1)
+		# SC2012: ls is fine where the names are known. SC2119, SC2120: optional arguments.
+		text=$(shellcheck -e SC1091,SC2012,SC2034,SC2154,SC2030,SC2031,SC2119,SC2120 "$@" "$f" 2>&1)
 		report "shellcheck $f" $? "$text"
 	else
 		skip "shellcheck $f" shellcheck

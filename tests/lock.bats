@@ -10,7 +10,7 @@ stand_still() {
 	need_strace
 	tree tree 300
 	expect 0 init --state=s tree
-	start_slow openat2 5000 run -j1 "$@" --state=s tree
+	start_slow openat2 5000 run -j1 --state=s tree
 	until_true 20 size_above s/journal 5000
 	kill -STOP "$pid"
 }

@@ -151,8 +151,8 @@ static void print_extent(const struct scr_extent *e)
 {
 	printf("%s index=%" PRIu64 " length=%" PRIu32 " flags=0x%" PRIx32 " recorded=%" PRId64
 	       " checked=%" PRId64 " reserved=0x%" PRIx64,
-	       e->hole ? "holes" : "extent", e->cut.index, e->cut.length, e->flags,
-	       e->recorded_ns, e->checked_ns, e->reserved);
+	       e->hole ? "holes" : "extent", e->cut.index, e->cut.length, e->flags, e->recorded_ns,
+	       e->checked_ns, e->reserved);
 	if (e->hole)
 		printf(" run=%" PRIu64, e->run);
 	printf("\n  stamp size=%" PRIu64 " ino=%" PRIu64 " mtime=%" PRId64 " ctime=%" PRId64 "\n",
@@ -174,8 +174,8 @@ static void print_extent(const struct scr_extent *e)
 
 static void print_trailer(const struct scr_trailer *t)
 {
-	printf("trailer generation=%" PRIu64 " files=%" PRIu64 " links=%" PRIu64
-	       " extents=%" PRIu64 " blocks=%" PRIu64 " bytes=%" PRIu64 " hole-bytes=%" PRIu64,
+	printf("trailer generation=%" PRIu64 " files=%" PRIu64 " links=%" PRIu64 " extents=%" PRIu64
+	       " blocks=%" PRIu64 " bytes=%" PRIu64 " hole-bytes=%" PRIu64,
 	       t->generation, t->files, t->links, t->extents, t->blocks, t->bytes, t->hole_bytes);
 	printf(" files-damaged=%" PRIu64 " blocks-damaged=%" PRIu64 " bytes-damaged=%" PRIu64
 	       " unrecorded=%" PRIu64 " parity-bytes=%" PRIu64 " oldest-check=%" PRId64

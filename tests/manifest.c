@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 static const struct scr_geometry geometries[] = {
-	{1u << 20, 16, 4096}, {4096, 7, 512}, {65536, 16, 4096}, {512, 2, 64},
+	{1u << 20, 16, 4096},
+	{4096, 7, 512},
+	{65536, 16, 4096},
+	{512, 2, 64},
 };
 
 static struct scr_mreader *open_reader(int fd)
@@ -108,11 +111,9 @@ static void check_trailer(const struct sample *s, const struct scr_trailer *t)
 	assert_true(t->generation == 42 && t->files == m.files && t->links == m.links &&
 		    t->extents == m.extents && t->blocks == m.blocks && t->bytes == m.bytes &&
 		    t->hole_bytes == m.hole_bytes && t->files_damaged == m.files_damaged &&
-		    t->blocks_damaged == m.blocks_damaged &&
-		    t->bytes_damaged == m.bytes_damaged &&
+		    t->blocks_damaged == m.blocks_damaged && t->bytes_damaged == m.bytes_damaged &&
 		    t->extents_unrecorded == m.extents_unrecorded &&
-		    t->parity_bytes == m.parity_bytes &&
-		    t->oldest_check_ns == m.oldest_check_ns &&
+		    t->parity_bytes == m.parity_bytes && t->oldest_check_ns == m.oldest_check_ns &&
 		    t->newest_check_ns == m.newest_check_ns &&
 		    t->bytes_never_checked == m.bytes_never_checked);
 	assert_true(t->pass_start_ns == 11 && t->pass_ns == 12 && t->last_complete_ns == 13 &&
@@ -286,7 +287,8 @@ static void test_holes_merge(void **state)
 	free_sample(&s);
 }
 
-/* ---- what the writer refuses ------------------------------------------------------------------ */
+/* ---- what the writer refuses ------------------------------------------------------------------
+ */
 
 static struct scr_mwriter *new_writer(const struct sample *s)
 {
@@ -405,8 +407,8 @@ static void test_finish_gives_trailer(void **state)
 	w = new_writer(&s);
 	assert_int_equal(put_path(w, "a", 1), 0);
 	scr_mwriter_free(w);
-	assert_int_equal(scr_mwriter_new(temp_file(NULL), scr_kernels_reference(), &s.header, 0,
-					 &w), 0);
+	assert_int_equal(
+		scr_mwriter_new(temp_file(NULL), scr_kernels_reference(), &s.header, 0, &w), 0);
 	assert_int_equal(put_path(w, "a", 1), 0);
 	assert_int_equal(scr_mwriter_finish(w, &sample_pass, &t), 0);
 	assert_true(t.files == 1 && t.bytes == 64 * MIB && t.pass_bytes == 14);
@@ -421,8 +423,8 @@ static void test_ages(void **state)
 	static const struct {
 		int64_t days;
 		unsigned int bucket;
-	} ages[] = {{-5, 0}, {0, 0}, {1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {16383, 14},
-		    {16384, 15}, {30000, 15}};
+	} ages[] = {{-5, 0}, {0, 0}, {1, 1},      {2, 2},      {3, 2},     {4, 3},
+		    {7, 3},  {8, 4}, {16383, 14}, {16384, 15}, {30000, 15}};
 	struct sample s = make_sample(1, &geometries[0], 0);
 	const int64_t day = INT64_C(86400000000000), now = 40000 * day;
 
@@ -430,8 +432,10 @@ static void test_ages(void **state)
 	for (size_t i = 0; i < sizeof(ages) / sizeof(ages[0]); i++) {
 		struct scr_file_record f = {.stamp = {.size = 7}, .path = "a", .path_len = 1};
 		struct scr_check check = {0};
-		struct scr_extent e = {.cut = scr_cut_extent(&geometries[0], 7, 0), .run = 1,
-				       .run_length = 7, .checks = &check};
+		struct scr_extent e = {.cut = scr_cut_extent(&geometries[0], 7, 0),
+				       .run = 1,
+				       .run_length = 7,
+				       .checks = &check};
 		struct scr_mwriter *w;
 		struct scr_trailer t;
 		int fd = temp_file(NULL);
@@ -454,14 +458,10 @@ static void test_ages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_large_record),
-		cmocka_unit_test(test_holes_merge),
-		cmocka_unit_test(test_refused_paths),
-		cmocka_unit_test(test_refused_extents),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_finish_gives_trailer),
+		cmocka_unit_test(test_round_trips),   cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_large_record),  cmocka_unit_test(test_holes_merge),
+		cmocka_unit_test(test_refused_paths), cmocka_unit_test(test_refused_extents),
+		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_finish_gives_trailer),
 		cmocka_unit_test(test_ages),
 	};
 

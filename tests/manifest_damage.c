@@ -83,7 +83,7 @@ static void test_every_byte(void **state)
 	struct bench b;
 
 	(void)state;
-	set_up(&b, 5, 20);
+	set_up(&b, 5, 14);
 	assert_in_range(b.size, 16384, 40000);
 	assert_int_equal(load_bad(&b, &d), 0);
 	assert_int_equal(d.groups_repaired, 0);
@@ -252,7 +252,7 @@ static void test_truncated(void **state)
 	int fd = temp_file(NULL);
 
 	(void)state;
-	set_up(&b, 5, 20);
+	set_up(&b, 5, 14);
 	for (size_t len = 0; len < b.size; len++) {
 		write_whole(fd, b.good, len);
 		assert_int_equal(load(&b, fd, pread, &d), -EBADMSG);
@@ -278,7 +278,7 @@ static void test_appended(void **state)
 	int fd = temp_file(NULL);
 
 	(void)state;
-	set_up(&b, 5, 20);
+	set_up(&b, 5, 14);
 	p = calloc(1, b.size + 2 * STRIDE);
 	assert_non_null(p);
 	memcpy(p, b.good, b.size);
@@ -341,13 +341,14 @@ static void test_mixed_groups(void **state)
 	tear_down(&b);
 }
 
-/* ---- errors of the medium --------------------------------------------------------------------- */
+/* ---- errors of the medium ---------------------------------------------------------------------
+ */
 
 static struct {
 	off_t start[2], end[2]; /* ranges that can't be read */
 	int err;
 	unsigned int calls;
-	bool choppy;            /* short reads and interruptions */
+	bool choppy; /* short reads and interruptions */
 } medium;
 
 static ssize_t bad_pread(int fd, void *buf, size_t len, off_t at)

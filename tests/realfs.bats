@@ -111,6 +111,8 @@ flipped_is_rot() {
 	hasnt $'\nf '
 	expect 4 run --json fs
 	damage "unreadable f 6+1 98304+4096 known"
+	expect 4 verify --json fs
+	damage "unreadable f 6+1 98304+4096 known"
 	unmount_fs fs
 	flip fs.img $((at + 100)) 3
 	mount_fs fs

@@ -134,3 +134,40 @@ finish() {
 	[ "$got" -eq "$1" ] || { echo "exit $got, not $1"; show; return 1; }
 	[ "$took" -le $(($2 * 1000000)) ] || { echo "took $took us"; return 1; }
 }
+
+# With a state root of its own: $ROOT is what lies below it. Runs in a private mount namespace.
+private_root() {
+	need_root
+	need unshare
+	local root
+	root=$(sed -n 's/^#define SCR_STATEDIR "\(.*\)"/\1/p' "$top_builddir/config.h" 2>/dev/null)
+	root=${root:-/var/lib/bitscrub}
+	[ -d "${root%/*}" ] || skip "needs ${root%/*}"
+	ROOT=$W/lib/${root##*/} ROOT_NAME=$root
+	mkdir "$W/lib"
+	cat >"$W/private" <<-EOF
+		#!/bin/sh
+		exec unshare -m --propagation private sh -c \
+			'mount --bind "\$0" ${root%/*} && exec "\$@"' "$W/lib" "$SCRUB" "\$@"
+	EOF
+	chmod 755 "$W/private"
+	SCRUB=$W/private
+	"$SCRUB" --version >/dev/null 2>&1 || skip "needs mount namespaces"
+}
+
+# The command as user 65534, and everything below $W open to him.
+as_nobody() {
+	need_root
+	need setpriv
+	cp "$SCRUB" "$W/scrub"
+	chmod 755 "$W/scrub" "$W"
+	chmod 711 "$BATS_RUN_TMPDIR"
+	NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	cat >"$W/nobody" <<-EOF
+		#!/bin/sh
+		exec ${NOBODY[*]} $W/scrub "\$@"
+	EOF
+	chmod 755 "$W/nobody"
+	"$W/nobody" --version >/dev/null 2>&1 || skip "needs a place where user 65534 may go"
+	SCRUB=$W/nobody
+}

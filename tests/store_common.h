@@ -34,6 +34,7 @@ void write_whole(int fd, const void *p, size_t len);
 /* A header with strings of all sorts; scr_header_free(). */
 struct scr_header sample_header(const struct scr_geometry *g);
 extern const struct scr_geometry small_geometry; /* defaults but for blocks of 1 MiB */
+extern const struct scr_geometry any_geometry[4]; /* very different ones */
 
 /* A path of 1 to 4 short components of odd bytes; NUL-terminated, to be freed. */
 char *random_path(struct rng *r);
@@ -42,6 +43,9 @@ struct scr_file_record random_file(struct rng *r, uint64_t size);
 /* Extent @index of a file of @size bytes, with a random choice of everything that is optional. */
 struct scr_extent random_extent(struct rng *r, const struct scr_geometry *g, uint64_t size,
 				uint64_t index);
+/* Sizes from 1 byte to some extents, and some extent or run of such a file. */
+uint64_t any_size(struct rng *r);
+struct scr_extent any_extent(struct rng *r, const struct scr_geometry *g, uint64_t size);
 /* Holes from @index on. */
 struct scr_extent random_run(struct rng *r, const struct scr_geometry *g, uint64_t size,
 			     uint64_t index, uint64_t run);

@@ -4,11 +4,26 @@
 
 load helper
 
-# Each read takes a tenth of a second, so that there is something to watch.
 # The leak detector of a sanitized build can't work under ptrace.
 export ASAN_OPTIONS=detect_leaks=0
-reads=pread64,preadv,preadv2
-SLOW=(strace -f -qq -o /dev/null -e "trace=$reads" -e "inject=$reads:delay_enter=100000")
+# slow MICROSECONDS: sets SLOW, a prefix that makes each read of a file in dir take so long.
+slow() {
+	local i reads=pread64,preadv,preadv2
+	SLOW=(strace -f -qq -o /dev/null -e "trace=$reads" -e "inject=$reads:delay_enter=$1")
+	for i in "$W"/dir/*; do
+		SLOW+=(-P "$i")
+	done
+}
+
+# Until the pass on dir, whose output is in out and err, has begun to read.
+wait_for_reading() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		[ -e dir/.bitscrub/journal ] && break
+		sleep 0.1
+	done
+	sleep 0.3
+}
 
 setup() {
 	W=$BATS_TEST_TMPDIR
@@ -22,6 +37,7 @@ setup() {
 need_slow() {
 	need strace
 	strace -f -qq -o /dev/null true 2>/dev/null || skip "needs ptrace"
+	slow 100000
 }
 
 # on_terminal COMMAND...: what a terminal gets is in the file seen; $status is the exit status.
@@ -84,7 +100,7 @@ screen() {
 @test "SIGUSR1 tells at once how far it is, even under -q" {
 	need_slow
 	"${SLOW[@]}" "$SCRUB" run -q -j1 dir 2>err &
-	sleep 0.7
+	wait_for_reading
 	pkill -USR1 -f "run -q -j1 dir" -P $!
 	wait $!
 	grep -q '^scrub: [0-9]* % .* of 59 KiB' err
@@ -93,9 +109,10 @@ screen() {
 @test "SIGINT and SIGTERM stop, exit 32, and keep what was done" {
 	need_slow
 	for sig in INT TERM; do
+		rm -rf dir/.bitscrub
 		# A shell's background job ignores SIGINT, env puts that right.
 		env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err &
-		sleep 0.7
+		wait_for_reading
 		pkill -$sig -f "run -j1 dir" -P $!
 		status=0
 		wait $! || status=$?
@@ -104,13 +121,32 @@ screen() {
 		grep -q '^dir: stopped; what was done is kept$' out
 		grep -q '(goes on from here)$' out
 	done
+	[ -e dir/.bitscrub/journal ]
 	expect 0 run dir
+	has "12 files"
+	says "going on from a pass that was stopped"
+}
+
+@test "a second SIGINT ends it at once; the next pass goes on" {
+	need_slow
+	slow 3000000
+	env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err &
+	wait_for_reading
+	pkill -INT -f "run -j1 dir" -P $!
+	sleep 0.3
+	pkill -INT -f "run -j1 dir" -P $!
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 130 ]
+	grep -q 'again: end at once' err
+	expect 0 run dir
+	has "12 files"
 }
 
 @test "signals that were ignored stay ignored" {
 	need_slow
 	(trap '' INT HUP; exec "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err) &
-	sleep 0.5
+	wait_for_reading
 	pkill -INT -f "run -j1 dir" -P $!
 	pkill -HUP -f "run -j1 dir" -P $!
 	wait $!

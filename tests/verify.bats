@@ -84,8 +84,7 @@ listing() {
 	expect 4 verify --json --verbose fs
 	verdict f altered
 	verdict d/g changed
-	json 'select(.event == "damage" and has("size_was")) | "\(.kind) \(.path) \(.size_was) \(.size_now)"' \
-		"altered f 200000 200005 changed d/g 200000 100000"
+	damage "altered f - - 200000>200005; changed d/g - - 200000>100000; changed d/g 6+7 98304+101696"
 	expect 4 verify fs
 	has "fs: d/g: changed, size was 200000, is 100000"
 }

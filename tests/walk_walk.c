@@ -3,10 +3,12 @@
 #include <config.h>
 #include "walk_tree.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "base/path.h"
@@ -427,6 +429,85 @@ static void test_mounts(void **state)
 	assert_int_equal(ret, 0);
 }
 
+/* ---- readdir that fails, or tells no types ------------------------------------------------ */
+
+static struct {
+	unsigned int fail_at;   /* the call that fails; 0: none */
+	size_t size;            /* bytes a call may give; 0: as many as asked for */
+	bool no_types;
+	unsigned int calls;
+} readdir_fault;
+
+/* In the place of the one in libc. */
+ssize_t getdents64(int fd, void *buf, size_t size)
+{
+	long n;
+
+	if (readdir_fault.fail_at && ++readdir_fault.calls == readdir_fault.fail_at) {
+		errno = EIO;
+		return -1;
+	}
+	if (readdir_fault.size && readdir_fault.size < size)
+		size = readdir_fault.size;
+	n = syscall(SYS_getdents64, fd, buf, size);
+	for (long at = 0; readdir_fault.no_types && at < n;) {
+		struct dirent64 *e = (void *)((char *)buf + at);
+
+		e->d_type = DT_UNKNOWN;
+		at += e->d_reclen;
+	}
+	return n;
+}
+
+static void test_no_types(void **state)
+{
+	(void)state;
+	mkdir("d", 0755);
+	sys_touch("d/f");
+	sys_touch("f");
+	make_state("s.bitscrub", "BSG1");
+	assert_int_equal(symlink("f", "link"), 0);
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	readdir_fault.no_types = true;
+	assert_walk(".", NULL, "F d/f\nF f\n");
+	readdir_fault.no_types = false;
+}
+
+/* What was listed before the error comes; the rest is unknown, and said to be before that. */
+static void test_listing_breaks_off(void **state)
+{
+	static struct log log;
+	unsigned int files = 0;
+
+	(void)state;
+	mkdir("d", 0755);
+	for (char c = 'a'; c <= 'z'; c++) {
+		char path[] = {'d', '/', c, '\0'};
+
+		sys_touch(path);
+	}
+	sys_touch("e");
+	/* The root takes two calls (entries, end). */
+	readdir_fault.size = 256;
+	readdir_fault.calls = 0;
+	readdir_fault.fail_at = 4;
+	walk_all(".", NULL, &log);
+	assert_memory_equal(log.text, "E d=EIO\nU d=EIO\nF d/", 20);
+	assert_string_equal(log.text + log.len - 4, "F e\n");
+	for (const char *p = log.text; (p = strstr(p, "F d/")); p++)
+		files++;
+	assert_in_range(files, 1, 25);
+	readdir_fault.calls = 0;
+	readdir_fault.fail_at = 2;
+	walk_all(".", NULL, &log);
+	assert_memory_equal(log.text, "E .=EIO\nU .=EIO\n", 16);
+	readdir_fault.calls = 0;
+	readdir_fault.fail_at = 1;
+	assert_walk(".", NULL, "E .=EIO\nU .=EIO\n");
+	readdir_fault.fail_at = 0;
+	readdir_fault.size = 0;
+}
+
 static void test_large_directory(void **state)
 {
 	struct scr_walk_entry e;
@@ -479,6 +560,8 @@ int main(void)
 		T(test_excluded_state),
 		T(test_closed_state),
 		T(test_mounts),
+		T(test_no_types),
+		T(test_listing_breaks_off),
 		T(test_large_directory),
 		T(test_root_is_no_directory),
 	};

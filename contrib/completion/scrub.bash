@@ -18,11 +18,12 @@ _scrub_options()
 	list) echo "--quiet --json --state --manifest --damaged --long --help" ;;
 	export) echo "--quiet --state --manifest --wait --format --help" ;;
 	config) echo "--quiet --json --state --wait --help" ;;
+	bench) echo "--json --block-size --kernel --classic --help" ;;
 	help) echo "--help" ;;
 	esac
 }
 
-_scrub_verbs="init run verify accept status list export config help"
+_scrub_verbs="init run verify accept status list export config bench help"
 _scrub_settings="block-size= parity= parity-unit= exclude= cross-mounts= frozen= ctime= inode=
 	mtime-window= stale-after= copy="
 
@@ -33,7 +34,7 @@ _scrub_values()
 	--state) echo -d ;;
 	-m | --manifest) echo -f ;;
 	--format) echo "sfv" ;;
-	--kernel) echo "cycle inet= crc32= xor= fused=" ;;
+	--kernel) echo "cycle inet= crc32= xor= fused= without=" ;;
 	--block-size) echo "4K 16K 64K 256K 1M" ;;
 	--parity) echo "8 16 32 64" ;;
 	--parity-unit) echo "64 512 4K" ;;

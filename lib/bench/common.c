@@ -40,13 +40,30 @@ static void warn_line(void *arg, int warning, const char *line)
 		opt->warn(opt->arg, line);
 }
 
+/* "cycle" chooses nothing, so there would be nothing to show. */
+static int refuse_cycle(const struct scr_bench_options *opt)
+{
+	const char *const *s;
+
+	for (s = opt->kernels; s && *s; s++) {
+		if (!strcmp(*s, "cycle")) {
+			if (opt->warn)
+				opt->warn(opt->arg, "cycle: all kernels are measured anyway");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 int scr_bench_select(const struct scr_bench_options *opt, struct scr_selection **out)
 {
 	struct scr_bench_options copy = *opt;
 	const struct scr_select_options so = {
 		.force = opt->kernels, .log = warn_line, .log_arg = &copy};
 
-	return scr_select(&so, out);
+	int err = refuse_cycle(opt);
+
+	return err ? err : scr_select(&so, out);
 }
 
 void scr_bench_progress(const struct scr_bench_options *opt, const char *what, unsigned int done,

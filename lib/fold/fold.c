@@ -7,8 +7,7 @@
 
 #include "base/compiler.h"
 
-void scr_fold_start(struct scr_fold *f, const struct scr_kernels *k, uint32_t column,
-		    uint8_t *sum)
+void scr_fold_start(struct scr_fold *f, const struct scr_kernels *k, uint32_t column, uint8_t *sum)
 {
 	*f = (struct scr_fold){.xor_ = k->xor_, .sum = sum, .column = column};
 	memset(sum, 0, column);

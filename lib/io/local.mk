@@ -10,6 +10,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/io/state.h \
 	lib/io/state_acl.c \
 	lib/io/state_check.c \
+	lib/io/state_create.c \
 	lib/io/state_file.c \
 	lib/io/state_internal.h \
 	lib/io/state_lock.c \

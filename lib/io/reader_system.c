@@ -167,7 +167,7 @@ static bool ask_cachestat(int fd, const struct stat *st, off_t offset, size_t le
 
 	if (S_ISREG(st->st_mode))
 		end = SCR_MIN(end, (int64_t)st->st_size);
-	if (cached != 0 && cached != (end + page - 1) / page - offset / page)
+	if (cached < 0 || (cached > 0 && cached != (end + page - 1) / page - offset / page))
 		return false;
 	memset(vec, cached != 0, (len + SCR_READER_PAGE - 1) / SCR_READER_PAGE);
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finding, opening and creating the state directory.
+/* Finding and opening the state directory.
  *
  * Each place is opened once: its parent, then the directory itself with O_NOFOLLOW; what is checked
  * is the open descriptor, so nobody can put something else in between.
@@ -30,8 +30,7 @@ static void candidate_close(struct candidate *c)
 	c->dirfd = -1;
 }
 
-/* The descriptor of the directory that holds @path, and the last name of @path. */
-static int open_parent(const char *path, const char **name, struct scr_why *why)
+int scr_open_parent(const char *path, int flags, const char **name, struct scr_why *why)
 {
 	const char *slash = strrchr(path, '/');
 	char *parent;
@@ -41,7 +40,7 @@ static int open_parent(const char *path, const char **name, struct scr_why *why)
 	if (!parent)
 		return -ENOMEM;
 	*name = slash + 1;
-	fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
 	if (fd < 0)
 		fd = scr_why_errno(why, -errno, "open", parent);
 	free(parent);
@@ -77,8 +76,8 @@ static int look_inside(const char *path, bool reading, struct candidate *c)
 	return scr_state_check_content(c->dirfd, path, reading, &c->bare, &c->why);
 }
 
-/* Looks at @path (NULL: nothing there). */
-static void try_place(const char *path, bool reading, struct candidate *c)
+/* Looks at @path (NULL: nothing there). @flags: for its parent. */
+static void try_place(const char *path, int flags, bool reading, struct candidate *c)
 {
 	const char *name;
 	int parentfd;
@@ -86,7 +85,7 @@ static void try_place(const char *path, bool reading, struct candidate *c)
 	*c = (struct candidate){.ret = -ENOENT, .dirfd = -1};
 	if (!path)
 		return;
-	parentfd = open_parent(path, &name, &c->why);
+	parentfd = scr_open_parent(path, flags, &name, &c->why);
 	if (parentfd < 0) {
 		c->ret = parentfd;
 		return;
@@ -131,11 +130,6 @@ static int choose(const struct scr_state_place *p, bool reading, struct candidat
 	return 0;
 }
 
-static const char *chosen_path(const struct scr_state_place *p, bool root)
-{
-	return p->given ? p->given : root ? p->in_root : p->in_target;
-}
-
 /* Hands the descriptor of @c over to @out. */
 static int take(struct candidate *c, const char *path, bool created, struct scr_state *out)
 {
@@ -154,15 +148,17 @@ static int take(struct candidate *c, const char *path, bool created, struct scr_
 	return 0;
 }
 
-/* As scr_state_open(); a bare directory at the place to create in is taken if @bare_too. */
-static int find(const struct scr_state_place *p, bool reading, bool bare_too,
-		struct scr_state *out, struct scr_why *why)
+int scr_state_find(const struct scr_state_place *p, bool reading, bool bare_too,
+		   struct scr_state *out, struct scr_why *why)
 {
 	struct candidate c[2], *chosen = NULL;
 	int ret;
 
-	try_place(p->given ? p->given : p->in_target, reading, &c[0]);
-	try_place(p->in_root, reading, &c[1]);
+	if (p->given)
+		try_place(p->given, 0, reading, &c[0]);
+	else
+		try_place(p->in_target, O_NOFOLLOW, reading, &c[0]);
+	try_place(p->in_root, 0, reading, &c[1]);
 	ret = choose(p, reading, &c[0], &c[1], &chosen, why);
 	if (ret < 0)
 		goto out;
@@ -174,9 +170,9 @@ static int find(const struct scr_state_place *p, bool reading, bool bare_too,
 	if (ret == 0 && chosen->bare && !bare_too)
 		ret = -ENOENT;
 	if (ret == -ENOENT)
-		scr_why_set(why, ret, "there is no state in %.4096s", chosen_path(p, p->use_root));
+		scr_why_set(why, ret, "there is no state in %.4096s", scr_place_path(p, p->use_root));
 	if (ret == 0)
-		ret = take(chosen, chosen_path(p, chosen == &c[1]), false, out);
+		ret = take(chosen, scr_place_path(p, chosen == &c[1]), false, out);
 out:
 	candidate_close(&c[0]);
 	candidate_close(&c[1]);
@@ -186,97 +182,7 @@ out:
 int scr_state_open(const struct scr_state_place *p, bool reading, struct scr_state *out,
 		   struct scr_why *why)
 {
-	return find(p, reading, false, out, why);
-}
-
-/* Creates the state root and what is missing above it, and checks that it is safe. */
-static int make_root(const char *in_root, struct scr_why *why)
-{
-	const char *slash = strrchr(in_root, '/');
-	char *root = strndup(in_root, (size_t)(slash - in_root));
-	struct stat st;
-	int ret = 0;
-
-	if (!root)
-		return -ENOMEM;
-	for (char *p = strchr(root + 1, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		mkdir(root, 0755); /* what fails here fails below */
-		*p = '/';
-	}
-	if (mkdir(root, 0700) < 0 && errno != EEXIST)
-		ret = scr_why_errno(why, -errno, "create", root);
-	else if (stat(root, &st) < 0)
-		ret = scr_why_errno(why, -errno, "look at", root);
-	else if (scr_stat_writable_by_others(&st))
-		ret = scr_why_set(why, -EPERM, "%.4096s can be written by others (owner %u, mode "
-				  "%04o): chown it to root and chmod go-w it", root,
-				  (unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777);
-	free(root);
-	return ret;
-}
-
-/* mkdir, and mode 0700 whatever the umask and a default ACL make of it. */
-static int make_dir(int parentfd, const char *name)
-{
-	int fd;
-
-	if (mkdirat(parentfd, name, 0700) < 0)
-		return -errno;
-	fd = openat(parentfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno == EACCES) /* a umask that takes the owner's bits */
-		return fchmodat(parentfd, name, 0700, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-	if (fd < 0)
-		return -errno;
-	/* File systems without modes refuse; what counts is checked when it is opened. */
-	if (fchmod(fd, 0700) < 0 && errno != EPERM && errno != EOPNOTSUPP) {
-		int err = errno;
-
-		close(fd);
-		return -err;
-	}
-	close(fd);
-	return 0;
-}
-
-static int create_at(const char *path, struct scr_why *why)
-{
-	const char *name;
-	int parentfd = open_parent(path, &name, why), fd, ret;
-
-	if (parentfd < 0)
-		return parentfd;
-	ret = make_dir(parentfd, name);
-	if (ret < 0 && ret != -EEXIST) {
-		scr_why_errno(why, ret, "create", path);
-		goto out;
-	}
-	ret = 0;
-	/* The name must be on disk before anything is that relies on it. */
-	fd = openat(parentfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
-out:
-	close(parentfd);
-	return ret;
-}
-
-int scr_state_create(const struct scr_state_place *p, struct scr_state *out, struct scr_why *why)
-{
-	int ret = find(p, false, true, out, why);
-
-	if (ret != -ENOENT)
-		return ret;
-	ret = p->use_root ? make_root(p->in_root, why) : 0;
-	if (ret == 0)
-		ret = create_at(chosen_path(p, p->use_root), why);
-	if (ret == 0)
-		ret = find(p, false, true, out, why);
-	if (ret == 0)
-		out->created = true;
-	return ret;
+	return scr_state_find(p, reading, false, out, why);
 }
 
 void scr_state_close(struct scr_state *s)

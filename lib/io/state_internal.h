@@ -45,6 +45,19 @@ int scr_state_check_file(int dirfd, const char *dirpath, const char *name, const
 int scr_state_check_content(int dirfd, const char *path, bool any_owner, bool *bare,
 			    struct scr_why *why);
 
+/* Where state is to be, given that it is below the state root if @root. */
+static inline const char *scr_place_path(const struct scr_state_place *p, bool root)
+{
+	return p->given ? p->given : root ? p->in_root : p->in_target;
+}
+
+/* The descriptor of the directory that holds @path, and the last name of @path. @flags: O_NOFOLLOW
+ * for the target, whose path has no symlinks: what is one now was put there meanwhile. */
+int scr_open_parent(const char *path, int flags, const char **name, struct scr_why *why);
+/* As scr_state_open(); if @bare_too, a bare directory at the place to create in is taken. */
+int scr_state_find(const struct scr_state_place *p, bool reading, bool bare_too,
+		   struct scr_state *out, struct scr_why *why);
+
 /* Calls @fn for each entry but "." and ".." until it returns something else than 0; that, or
  * -errno, or 0. @dirfd keeps its own position. */
 int scr_dir_each(int dirfd, int (*fn)(void *arg, const char *name), void *arg);

@@ -115,15 +115,14 @@ static void describe_holder(const struct scr_state *s, struct scr_why *why)
 	struct tm tm;
 
 	if (!pid) {
-		scr_why_set(why, 0, "%.4096s is in use by another process: try again when it is "
-			    "done, or wait with --wait", s->path);
+		scr_why_set(why, 0, "%.4096s is in use by another process", s->path);
 		return;
 	}
 	read_line(pid, "comm", comm, sizeof(comm));
 	if (seconds >= 0 && localtime_r(&start, &tm))
 		strftime(since, sizeof(since), ", running since %Y-%m-%d %H:%M:%S", &tm);
-	scr_why_set(why, 0, "%.4096s is in use by process %ld (%s%s): try again when it is done, or "
-		    "wait with --wait", s->path, pid, comm[0] ? comm : "unknown", since);
+	scr_why_set(why, 0, "%.4096s is in use by process %ld (%s%s)", s->path, pid,
+		    comm[0] ? comm : "unknown", since);
 }
 
 int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const volatile int *stop,

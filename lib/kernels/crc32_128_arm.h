@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The 128-bit operations of crc32_fold.h on arm64: PMULL. */
+/* Template parameters: the 128-bit operations of crc32_fold.h on arm64: PMULL. */
 #include <arm_neon.h>
 
 #define Q uint8x16_t

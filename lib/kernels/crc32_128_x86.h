@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The 128-bit operations of crc32_fold.h on x86: PCLMULQDQ, and SSE4.1 for bytes. */
+/* Template parameters: the 128-bit operations of crc32_fold.h on x86: PCLMULQDQ, and SSE4.1 for
+ * bytes. */
 #include <immintrin.h>
 
 #define Q __m128i

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The 256-bit operations of crc32_fold.h: two lanes side by side (VPCLMULQDQ with AVX2). */
+/* Template parameters: the 256-bit operations of crc32_fold.h: two lanes side by side (VPCLMULQDQ
+ * with AVX2). */
 #include <immintrin.h>
 
 #include "kernels/scalar.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The 512-bit operations of crc32_fold.h: four lanes side by side (VPCLMULQDQ with AVX-512). */
+/* Template parameters: the 512-bit operations of crc32_fold.h: four lanes side by side (VPCLMULQDQ
+ * with AVX-512). */
 #include <immintrin.h>
 
 #include "kernels/scalar.h"

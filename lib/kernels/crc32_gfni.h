@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CRC-32 by bit matrices (GFNI), on top of crc32_fold.h with 512-bit vectors.
+/* Template: CRC-32 by bit matrices (GFNI), on top of crc32_fold.h with 512-bit vectors.
  *
  * Folding (crc32_fold.h) may take a piece of the message out if what it counts is XORed on further
  * down, and nobody says that the piece has to be 16 bytes or its image has to be contiguous. Take a
@@ -39,18 +39,32 @@ CRC_TARGET SCR_INLINE __m512i gfni_next(__m512i x, __m512i s4, __m512i s5, __m51
 	return CRC_XOR3(x, GFNI_MOVE(s5, SCR_CRC32_GFNI_5), GFNI_MOVE(s4, SCR_CRC32_GFNI_4));
 }
 
-/* The next eight vectors @x, one after the other, replace @g. */
+/* The next four vectors @x, where n is 0 to 3 modulo 8, replace those of @g. */
+CRC_TARGET SCR_INLINE struct gfni gfni_low(struct gfni g, __m512i x0, __m512i x1, __m512i x2,
+					   __m512i x3)
+{
+	g.s0 = gfni_next(x0, g.s4, g.s3, g.s1, g.s0);
+	g.s1 = gfni_next(x1, g.s5, g.s4, g.s2, g.s1);
+	g.s2 = gfni_next(x2, g.s6, g.s5, g.s3, g.s2);
+	g.s3 = gfni_next(x3, g.s7, g.s6, g.s4, g.s3);
+	return g;
+}
+
+/* And the four behind them. */
+CRC_TARGET SCR_INLINE struct gfni gfni_high(struct gfni g, __m512i x4, __m512i x5, __m512i x6,
+					    __m512i x7)
+{
+	g.s4 = gfni_next(x4, g.s0, g.s7, g.s5, g.s4);
+	g.s5 = gfni_next(x5, g.s1, g.s0, g.s6, g.s5);
+	g.s6 = gfni_next(x6, g.s2, g.s1, g.s7, g.s6);
+	g.s7 = gfni_next(x7, g.s3, g.s2, g.s0, g.s7);
+	return g;
+}
+
 CRC_TARGET SCR_INLINE struct gfni gfni_step(struct gfni g, struct gfni x)
 {
-	g.s0 = gfni_next(x.s0, g.s4, g.s3, g.s1, g.s0);
-	g.s1 = gfni_next(x.s1, g.s5, g.s4, g.s2, g.s1);
-	g.s2 = gfni_next(x.s2, g.s6, g.s5, g.s3, g.s2);
-	g.s3 = gfni_next(x.s3, g.s7, g.s6, g.s4, g.s3);
-	g.s4 = gfni_next(x.s4, g.s0, g.s7, g.s5, g.s4);
-	g.s5 = gfni_next(x.s5, g.s1, g.s0, g.s6, g.s5);
-	g.s6 = gfni_next(x.s6, g.s2, g.s1, g.s7, g.s6);
-	g.s7 = gfni_next(x.s7, g.s3, g.s2, g.s0, g.s7);
-	return g;
+	g = gfni_low(g, x.s0, x.s1, x.s2, x.s3);
+	return gfni_high(g, x.s4, x.s5, x.s6, x.s7);
 }
 
 /* The last eight vectors @x: moved to from @g, but not moved on; then folded as crc32_fold.h does.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The 256-bit operations of crc32_fold.h as pairs of 128-bit ones: PCLMULQDQ under AVX2, for CPUs
- * that have no wider multiplication. */
+/* Template parameters: the 256-bit operations of crc32_fold.h as pairs of 128-bit ones: PCLMULQDQ
+ * under AVX2, for CPUs that have no wider multiplication. */
 #include "kernels/scalar.h"
 
 struct crc_pair {

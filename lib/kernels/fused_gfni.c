@@ -18,18 +18,37 @@
 #include "kernels/fused_vec.h"
 
 #define LEAST (2 * GFNI_STEP)
+#define HALF (GFNI_STEP / 2)
 
-/* Eight vectors, summed and folded into the parity on their way. @parity is a constant. */
-VEC_TARGET SCR_INLINE struct gfni take(struct four *a, uint8_t *dst, int parity, const uint8_t *p)
+/* Four vectors, summed and folded into the parity on their way. @parity is a constant. */
+VEC_TARGET SCR_INLINE struct four take(struct four *a, uint8_t *dst, int parity, const uint8_t *p)
 {
-	struct four x = four_load(p), y = four_load(p + 4 * VEC_BYTES);
+	struct four x = four_load(p);
 
-	*a = four_add(four_add(*a, x), y);
-	if (parity) {
+	*a = four_add(*a, x);
+	if (parity)
 		four_xor(dst, x);
-		four_xor(dst + 4 * VEC_BYTES, y);
-	}
+	return x;
+}
+
+VEC_TARGET SCR_INLINE struct gfni take_eight(struct four *a, uint8_t *dst, int parity,
+					     const uint8_t *p)
+{
+	struct four x = take(a, dst, parity, p);
+	struct four y = take(a, dst + HALF, parity, p + HALF);
+
 	return (struct gfni){x.x0, x.x1, x.x2, x.x3, y.x0, y.x1, y.x2, y.x3};
+}
+
+/* By halves: fewer lines are waited for at a time. */
+VEC_TARGET SCR_INLINE struct gfni step(struct gfni g, struct four *a, uint8_t *dst, int parity,
+				       const uint8_t *p)
+{
+	struct four x = take(a, dst, parity, p);
+
+	g = gfni_low(g, x.x0, x.x1, x.x2, x.x3);
+	x = take(a, dst + HALF, parity, p + HALF);
+	return gfni_high(g, x.x0, x.x1, x.x2, x.x3);
 }
 
 /* All of @len, at least LEAST; the sum covers whole steps only. */
@@ -38,11 +57,11 @@ VEC_TARGET SCR_INLINE uint64_t steps(uint32_t *reg, uint8_t *dst, int parity, co
 {
 	size_t at, whole = len - len % GFNI_STEP;
 	struct four a = four_zero();
-	struct gfni g = gfni_start(*reg, take(&a, dst, parity, p));
+	struct gfni g = gfni_start(*reg, take_eight(&a, dst, parity, p));
 
 	for (at = GFNI_STEP; at < whole - GFNI_STEP; at += GFNI_STEP)
-		g = gfni_step(g, take(&a, dst + at, parity, p + at));
-	*reg = gfni_end(g, take(&a, dst + at, parity, p + at), p + whole, len - whole);
+		g = step(g, &a, dst + at, parity, p + at);
+	*reg = gfni_end(g, take_eight(&a, dst + at, parity, p + at), p + whole, len - whole);
 	return four_sum(a, whole);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Vectors of 32 bytes, AVX2. */
+/* Template parameters: vectors of 32 bytes, AVX2. */
 #ifndef VEC_TARGET
 #define VEC_TARGET __attribute__((target("avx2")))
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Vectors of 64 bytes, AVX-512. */
+/* Template parameters: vectors of 64 bytes, AVX-512. */
 #ifndef VEC_TARGET
 #define VEC_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Vectors of 16 bytes, NEON: the baseline of arm64. */
+/* Template parameters: vectors of 16 bytes, NEON: the baseline of arm64. */
 #ifndef VEC_TARGET
 #define VEC_TARGET
 #endif

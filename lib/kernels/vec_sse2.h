@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Vectors of 16 bytes, SSE2: the baseline of x86-64. */
+/* Template parameters: vectors of 16 bytes, SSE2: the baseline of x86-64. */
 #ifndef VEC_TARGET
 #define VEC_TARGET __attribute__((target("sse2")))
 #endif

@@ -10,9 +10,18 @@
 static void put_fixed(uint8_t **p, const struct scr_trailer *t)
 {
 	const uint64_t counts[] = {
-		t->generation, t->files, t->links, t->extents, t->blocks, t->bytes,
-		t->hole_bytes, t->files_damaged, t->blocks_damaged, t->bytes_damaged,
-		t->extents_unrecorded, t->parity_bytes,
+		t->generation,
+		t->files,
+		t->links,
+		t->extents,
+		t->blocks,
+		t->bytes,
+		t->hole_bytes,
+		t->files_damaged,
+		t->blocks_damaged,
+		t->bytes_damaged,
+		t->extents_unrecorded,
+		t->parity_bytes,
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)

@@ -163,8 +163,8 @@ int scr_update_next(struct scr_update_walk *w, struct scr_part *part)
 	w->left--;
 	r = take_part(w, part);
 	if (r == 0)
-		r = scr_decode_extent(w->codec, part->type, w->file.stamp.size, NULL,
-				      part->payload, part->len, &w->scratch);
+		r = scr_decode_extent(w->codec, part->type, w->file.stamp.size, NULL, part->payload,
+				      part->len, &w->scratch);
 	if (r < 0)
 		return r;
 	part->index = w->scratch.cut.index;

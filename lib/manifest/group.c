@@ -56,8 +56,7 @@ static void seal_blocks(const struct scr_kernels *k, const struct scr_cut *cut, 
 	for (uint32_t i = 0; i < cut->blocks; i++) {
 		uint32_t at = i * SCR_GROUP_UNIT, room;
 
-		scr_put_check(&checks, check_unit(k, data + at,
-						  scr_fold_target(&fold, at, &room)));
+		scr_put_check(&checks, check_unit(k, data + at, scr_fold_target(&fold, at, &room)));
 	}
 	for (uint32_t i = 0; i < cut->parity_blocks; i++)
 		scr_put_check(&checks, check_unit(k, parity + i * SCR_GROUP_UNIT, NULL));
@@ -117,8 +116,7 @@ static const uint8_t *choose_head(uint8_t *group, size_t size, const bool *unrea
 	bool first = !unreadable[0] && head_sound(group);
 	bool second = !unreadable[size / SCR_GROUP_UNIT - 1] && head_sound(tail);
 
-	if ((!first && !second) ||
-	    (first && second && memcmp(group, tail, SCR_GROUP_HEAD) != 0))
+	if ((!first && !second) || (first && second && memcmp(group, tail, SCR_GROUP_HEAD) != 0))
 		return NULL;
 	if (!first) {
 		note_damage(repair, 0);
@@ -171,8 +169,8 @@ static bool unit_sound(const struct scr_kernels *k, const uint8_t *group, uint32
 }
 
 /* Rebuilds what is bad at position @pos (a block number inside a column), if it is one block. */
-static int repair_position(const struct scr_kernels *k, const struct scr_cut *cut,
-			   uint8_t *group, const bool *bad, uint32_t pos)
+static int repair_position(const struct scr_kernels *k, const struct scr_cut *cut, uint8_t *group,
+			   const bool *bad, uint32_t pos)
 {
 	uint32_t columns = scr_fold_columns(cut), victim = columns, count = 0;
 	uint8_t *data = group + SCR_GROUP_HEAD;
@@ -190,8 +188,8 @@ static int repair_position(const struct scr_kernels *k, const struct scr_cut *cu
 		return -EBADMSG;
 	scr_fold_rebuild(k, cut, data, data + cut->length, victim, pos * SCR_GROUP_UNIT,
 			 SCR_GROUP_UNIT);
-	if (!unit_sound(k, group, victim == columns ? cut->blocks + pos
-						    : victim * cut->parity_blocks + pos))
+	if (!unit_sound(k, group,
+			victim == columns ? cut->blocks + pos : victim * cut->parity_blocks + pos))
 		return -EBADMSG;
 	return victim < columns;
 }
@@ -217,9 +215,8 @@ static int repair_blocks(const struct scr_kernels *k, const struct scr_cut *cut,
 	return 0;
 }
 
-int scr_group_open(const struct scr_kernels *k, uint8_t *group, size_t size,
-		   const bool *unreadable, struct scr_group_head *h,
-		   struct scr_group_repair *repair)
+int scr_group_open(const struct scr_kernels *k, uint8_t *group, size_t size, const bool *unreadable,
+		   struct scr_group_head *h, struct scr_group_repair *repair)
 {
 	const uint8_t *head;
 	struct scr_cut cut;

@@ -122,8 +122,7 @@ static int keep_path(struct scr_journal *j)
 }
 
 /* The file part that @item stands for. Its path is j->path. */
-static int read_file(struct scr_journal *j, const struct scr_item *item,
-		     struct scr_file_record *f)
+static int read_file(struct scr_journal *j, const struct scr_item *item, struct scr_file_record *f)
 {
 	const uint8_t *p;
 	int r = scr_window_get(&j->window, item->where, item->len, &p);

@@ -3,8 +3,8 @@
 #include <config.h>
 
 #include <errno.h>
-#include <unistd.h>
 
+#include "io/state.h"
 #include "manifest/journal.h"
 
 int scr_journal_start(int fd, uint64_t generation, const struct scr_geometry *g, int64_t now_ns)
@@ -17,18 +17,14 @@ int scr_journal_start(int fd, uint64_t generation, const struct scr_geometry *g,
 	};
 	struct scr_buf b = {0};
 	size_t at = 0;
-	ssize_t n;
 	int r = scr_geometry_valid(g) ? scr_frame_begin(&b, SCR_TYPE_JOURNAL, &at) : -EINVAL;
 
 	if (r == 0)
 		r = scr_encode_journal(&b, &h);
 	if (r == 0)
 		r = scr_frame_end(&b, at);
-	for (at = 0; r == 0 && at < b.len; at += n > 0 ? (size_t)n : 0) {
-		n = write(fd, b.data + at, b.len - at);
-		if (n < 0 && errno != EINTR)
-			r = -errno;
-	}
+	if (r == 0)
+		r = scr_write_all(fd, b.data, b.len);
 	scr_buf_free(&b);
 	return r;
 }

@@ -47,8 +47,7 @@ static int look(struct scr_mreader *r, struct scr_frame *f)
 static void advance(struct scr_mreader *r, const struct scr_frame *f)
 {
 	if (r->whole)
-		r->body_crc = (uint32_t)crc32_z(r->body_crc, f->record,
-						f->len + SCR_RECORD_FRAME);
+		r->body_crc = (uint32_t)crc32_z(r->body_crc, f->record, f->len + SCR_RECORD_FRAME);
 	r->pos = f->end;
 }
 
@@ -125,8 +124,7 @@ static int keep(struct scr_buf *b, const char *s, uint32_t len)
 /* Paths are strictly ascending; the new one is kept. */
 static int take_path(struct scr_mreader *r, const char *path, uint32_t len)
 {
-	if (r->path.len &&
-	    scr_path_cmp((const char *)r->path.data, r->path.len, path, len) >= 0)
+	if (r->path.len && scr_path_cmp((const char *)r->path.data, r->path.len, path, len) >= 0)
 		return -EBADMSG;
 	return keep(&r->path, path, len);
 }

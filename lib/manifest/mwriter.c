@@ -10,6 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/path.h"
+#include "io/state.h"
 #include "manifest/codec.h"
 #include "manifest/group.h"
 #include "manifest/store.h"
@@ -17,44 +18,29 @@
 
 struct scr_mwriter {
 	int fd;
-	int error;                   /* the first failure; nothing works after it */
+	int error; /* the first failure; nothing works after it */
 	const struct scr_kernels *k;
 	struct scr_codec codec;
-	struct scr_group_head head;  /* of the group being filled */
+	struct scr_group_head head; /* of the group being filled */
 	uint8_t *group;
-	uint64_t offset;             /* bytes of the stream so far */
+	uint64_t offset; /* bytes of the stream so far */
 	uint32_t body_crc;
 	struct scr_tally tally;
 	struct scr_buf record, path; /* of the record being made; of the last FILE or LINK */
 	bool in_file;
-	struct scr_stamp stamp;      /* of the current file */
-	uint64_t next_index;         /* its next extent may have this index or a higher one */
-	struct scr_extent run;       /* holes not written yet; run == 0: none */
+	struct scr_stamp stamp; /* of the current file */
+	uint64_t next_index;    /* its next extent may have this index or a higher one */
+	struct scr_extent run;  /* holes not written yet; run == 0: none */
 };
 
 /* ---- bytes -------------------------------------------------------------------------------- */
-
-static int write_all(int fd, const uint8_t *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
 
 static int flush_group(struct scr_mwriter *w)
 {
 	int r;
 
 	scr_group_seal(w->k, &w->head, w->group);
-	r = write_all(w->fd, w->group, scr_group_size(w->head.used));
+	r = scr_write_all(w->fd, w->group, scr_group_size(w->head.used));
 	w->head.number++;
 	w->head.used = 0;
 	return r;
@@ -173,8 +159,7 @@ int scr_mwriter_extent(struct scr_mwriter *w, const struct scr_extent *e)
 /* Paths are strictly ascending. */
 static int take_path(struct scr_mwriter *w, const char *path, uint32_t len)
 {
-	if (w->path.len &&
-	    scr_path_cmp((const char *)w->path.data, w->path.len, path, len) >= 0)
+	if (w->path.len && scr_path_cmp((const char *)w->path.data, w->path.len, path, len) >= 0)
 		return -EINVAL;
 	scr_buf_clear(&w->path);
 	return scr_buf_append(&w->path, path, len);
@@ -264,8 +249,8 @@ static int put_header(struct scr_mwriter *w, const struct scr_header *h)
 	return r < 0 ? r : end_record(w);
 }
 
-int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header *h,
-		    int64_t now_ns, struct scr_mwriter **out)
+int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header *h, int64_t now_ns,
+		    struct scr_mwriter **out)
 {
 	struct scr_mwriter *w = calloc(1, sizeof(*w));
 	int r = -ENOMEM;
@@ -290,8 +275,7 @@ int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header
 }
 
 /* The counts of the writer with the pass fields of @pass; segments are still the writer's. */
-static struct scr_trailer make_trailer(const struct scr_mwriter *w,
-				       const struct scr_trailer *pass)
+static struct scr_trailer make_trailer(const struct scr_mwriter *w, const struct scr_trailer *pass)
 {
 	struct scr_trailer t = w->tally.sum;
 

@@ -17,15 +17,15 @@ struct scr_sorter {
 	struct scr_sort_limits limits;
 	int (*tmpfile)(void *arg);
 	void *arg;
-	int fd;                   /* of the runs; -1: none yet */
+	int fd; /* of the runs; -1: none yet */
 	uint8_t *arena;
 	size_t used, cap;
-	struct scr_item **items;  /* in the arena */
+	struct scr_item **items; /* in the arena */
 	size_t count, items_cap;
-	size_t at;                /* next of items[] */
+	size_t at; /* next of items[] */
 	struct scr_run *runs;
 	unsigned int run_count;
-	uint64_t end;             /* of the file */
+	uint64_t end; /* of the file */
 	struct scr_merge *merge;
 };
 

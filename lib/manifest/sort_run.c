@@ -10,6 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/path.h"
+#include "io/state.h"
 #include "manifest/format.h"
 
 /* Holds the largest item. */
@@ -93,11 +94,11 @@ static int need_item(int fd, struct source *s)
 
 struct scr_merge {
 	int fd;
-	unsigned int n;        /* sources with an item, in heap[] */
-	bool started;          /* the top was given out and has to move on */
+	unsigned int n; /* sources with an item, in heap[] */
+	bool started;   /* the top was given out and has to move on */
 	unsigned int count;
 	struct source *sources;
-	struct source **heap;  /* the smallest on top */
+	struct source **heap; /* the smallest on top */
 };
 
 static void sift_down(struct scr_merge *m, unsigned int i)
@@ -211,18 +212,11 @@ int scr_run_writer_init(struct scr_run_writer *w, int fd, uint64_t end)
 
 int scr_run_flush(struct scr_run_writer *w)
 {
-	size_t at = 0;
+	int r = scr_pwrite_all(w->fd, w->buf, w->len, w->end);
 
-	while (at < w->len) {
-		ssize_t n = pwrite(w->fd, w->buf + at, w->len - at, (off_t)w->end);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += (size_t)n;
-		w->end += (uint64_t)n;
-	}
+	if (r < 0)
+		return r;
+	w->end += w->len;
 	w->len = 0;
 	return 0;
 }

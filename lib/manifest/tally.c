@@ -176,8 +176,7 @@ static uint64_t run_blocks(const struct scr_geometry *g, const struct scr_extent
 	       scr_blocks_before(g, size, e->cut.index);
 }
 
-int scr_tally_extent(struct scr_tally *t, const struct scr_geometry *g,
-		     const struct scr_extent *e)
+int scr_tally_extent(struct scr_tally *t, const struct scr_geometry *g, const struct scr_extent *e)
 {
 	t->sum.extents += e->run;
 	t->sum.blocks += run_blocks(g, e);

@@ -27,9 +27,9 @@ struct scr_view {
 	struct scr_link_record link;
 	/* The extents of the current file. */
 	bool use_manifest, use_journal;
-	uint64_t size;               /* under which they must fit */
-	uint64_t fit;                /* extents of the manifest that do */
-	struct waiting m, n;         /* of the manifest, of the journal (newer) */
+	uint64_t size;       /* under which they must fit */
+	uint64_t fit;        /* extents of the manifest that do */
+	struct waiting m, n; /* of the manifest, of the journal (newer) */
 };
 
 int scr_view_new(struct scr_mreader *r, struct scr_journal *j, struct scr_view **out)
@@ -38,9 +38,10 @@ int scr_view_new(struct scr_mreader *r, struct scr_journal *j, struct scr_view *
 	struct scr_view *v;
 	int ret;
 
-	if (j && j->count && (j->codec.geometry.block_size != g->block_size ||
-			      j->codec.geometry.columns != g->columns ||
-			      j->codec.geometry.parity_unit != g->parity_unit))
+	if (j && j->count &&
+	    (j->codec.geometry.block_size != g->block_size ||
+	     j->codec.geometry.columns != g->columns ||
+	     j->codec.geometry.parity_unit != g->parity_unit))
 		return -EBADMSG;
 	ret = scr_mreader_rewind(r);
 	if (ret == 0 && j)
@@ -218,7 +219,7 @@ static void give(struct scr_view *v, struct waiting *w, uint64_t end, struct scr
 		*e = w->e;
 		w->e = old;
 		w->there = false;
-	} else {             /* a part of a run of holes, which has no arrays */
+	} else { /* a part of a run of holes, which has no arrays */
 		scr_extent_free(&old);
 		*e = w->e;
 	}

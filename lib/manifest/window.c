@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "manifest/medium.h"
 
-#define NEAR (64u << 10)  /* a step this long is still reading in order */
+#define NEAR (64u << 10) /* a step this long is still reading in order */
 #define AHEAD (256u << 10)
 #define APART 4096u
 

@@ -225,7 +225,7 @@ static bool same_cells(const struct scr_cells *now, const struct scr_cells *befo
 static int each_grain(struct scr_hunt *h, const struct scr_group *g, struct scr_cells *cells)
 {
 	struct scr_cells *now = &cells[0], *before = &cells[1], *swap;
-	int outcome = SCR_NO_FIT;
+	int outcome = SCR_NO_FIT, tried = SCR_NO_FIT;
 
 	before->count = 0;
 	for (size_t i = 0; i < sizeof(grains) / sizeof(grains[0]); i++) {
@@ -235,12 +235,12 @@ static int each_grain(struct scr_hunt *h, const struct scr_group *g, struct scr_
 		}
 		/* The answer for the finest cells stands, also if some in between were too many. */
 		if (same_cells(now, before)) {
-			outcome = SCR_NO_FIT;
+			outcome = tried;
 			continue;
 		}
 		digest(h, g, now);
-		outcome = scr_cells_meet(h, g, now);
-		if (outcome != SCR_NO_FIT)
+		outcome = tried = scr_cells_meet(h, g, now);
+		if (outcome != SCR_NO_FIT && outcome != SCR_BEYOND)
 			break;
 		swap = now;
 		now = before;

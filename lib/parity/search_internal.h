@@ -75,7 +75,10 @@ struct scr_hunt {
 	uint8_t *scratch;      /* one block */
 	uint32_t *powers;      /* [m] = x^(8m+32) mod P, m < block length; made when needed */
 	struct scr_pieces trial, found;
+	uint64_t effort;       /* combinations that may still be tried: seconds, not hours */
 };
+
+#define SCR_EFFORT (UINT64_C(1) << 26)
 
 /* A connected component: bad blocks that share ambiguous positions. None of them is twice. */
 struct scr_group {

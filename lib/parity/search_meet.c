@@ -24,6 +24,7 @@ struct meet {
 	uint32_t left;                  /* how many are left ones */
 	uint32_t digit[SCR_CELLS_MAX];  /* the choice of each, in that order */
 	uint32_t size, shift;           /* of the left table; 64 - log2 of its heads */
+	uint64_t right;                 /* combinations of the right half */
 	uint64_t *sum;                  /* by number of the left choice: XOR of its digests */
 	uint32_t *next, *head;          /* chains of equal hashes; SCR_NONE ends one */
 	uint32_t fits, tries;
@@ -61,6 +62,18 @@ static void split(struct meet *m)
 	for (uint32_t i = 0; i < n; i++)
 		m->order[m->left + i] = right[i];
 	m->size = (uint32_t)size;
+	m->right = (uint64_t)(all / size);
+}
+
+/* Takes the effort from what is left for this extent. False: there is not as much. */
+static bool afford(const struct meet *m)
+{
+	uint64_t effort = m->size + m->right;
+
+	if (effort > m->h->effort)
+		return false;
+	m->h->effort -= effort;
+	return true;
 }
 
 static uint32_t bucket(const struct meet *m, uint64_t sum)
@@ -187,6 +200,8 @@ int scr_cells_meet(struct scr_hunt *h, const struct scr_group *g, const struct s
 	int err;
 
 	split(&m);
+	if (!afford(&m))
+		return SCR_BEYOND;
 	err = fill_table(&m);
 	if (!err)
 		err = each_right(&m);

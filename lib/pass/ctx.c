@@ -20,6 +20,7 @@ struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void 
 	ctx->writer_ops = &scr_writer_ops_system;
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_mutex_init(&ctx->path_lock, NULL);
+	pthread_mutex_init(&ctx->diagnose_lock, NULL);
 	return ctx;
 }
 
@@ -29,6 +30,7 @@ void scr_free(struct scr_ctx *ctx)
 		return;
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ctx->path_lock);
+	pthread_mutex_destroy(&ctx->diagnose_lock);
 	free(ctx);
 }
 

@@ -27,6 +27,8 @@ struct scr_ctx {
 	volatile int stop;      /* set by scr_stop() */
 	pthread_mutex_t lock;   /* of events and of the counters in struct scr_pass.sum */
 
+	pthread_mutex_t diagnose_lock; /* damage is diagnosed one extent at a time */
+
 	_Atomic(const char *) phase;
 	atomic_uint_fast64_t files_done, files_total, bytes_done, bytes_total, damaged;
 	_Atomic int64_t phase_ns;

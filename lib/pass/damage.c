@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Damage of an extent, told as runs of blocks. */
 #include <config.h>
-#include "pass/work.h"
+#include "pass/diagnose.h"
 
 #include <errno.h>
+#include <string.h>
 
 static enum scr_damage_kind kind_of(const struct scr_work *w, const struct scr_extent *e,
 				    const struct scr_damage_record *d)
@@ -19,6 +20,22 @@ static enum scr_damage_kind kind_of(const struct scr_work *w, const struct scr_e
 	/* verify writes no record, so its third kind needs no place in one. */
 	rel = scr_judge(&w->p->policy, &e->stamp, &w->base, &w->st, false);
 	return rel == SCR_REL_MTIME ? SCR_DAMAGE_CHANGED : SCR_DAMAGE_ALTERED;
+}
+
+static void add_diagnosis(struct scr_damage *d, const struct scr_diagnosis *x)
+{
+	d->repairable = x->repairable;
+	d->why_not = x->why;
+	d->pattern = x->pattern;
+	d->bits_flipped = x->bits;
+	d->bytes_differ = x->bytes;
+	d->differ_first = x->first;
+	d->differ_last = x->last;
+	d->byte_was = x->was;
+	d->byte_now = x->is;
+	if (x->holds)
+		d->holds = (struct scr_name){x->holds, strlen(x->holds)};
+	d->holds_block = x->holds_block;
 }
 
 static struct scr_damage describe(const struct scr_work *w, const struct scr_extent *e,
@@ -50,19 +67,39 @@ static struct scr_damage describe(const struct scr_work *w, const struct scr_ext
 static bool joins(const struct scr_damage *a, const struct scr_damage *b)
 {
 	return a->kind == b->kind && a->known == b->known && a->since == b->since &&
-	       a->carried == b->carried && a->offset + a->length == b->offset;
+	       a->carried == b->carried && a->offset + a->length == b->offset &&
+	       a->repairable == b->repairable && a->why_not == b->why_not &&
+	       a->pattern == b->pattern && !a->holds.path && !b->holds.path;
 }
 
-static void tell_extent(struct scr_work *w, const struct scr_extent *e)
+static void join(struct scr_damage *run, const struct scr_damage *d)
+{
+	/* Two ranges of one block carry the same diagnosis: it counts once. */
+	if (d->block != run->block + run->blocks - 1) {
+		run->blocks++;
+		run->bits_flipped += d->bits_flipped;
+		if (d->bytes_differ && !run->bytes_differ)
+			run->differ_first = d->differ_first;
+		if (d->bytes_differ)
+			run->differ_last = d->differ_last;
+		run->bytes_differ += d->bytes_differ;
+	}
+	run->length += d->length;
+}
+
+static void tell_extent(struct scr_worker *k, struct scr_work *w, const struct scr_extent *e)
 {
 	uint32_t count = e->damage_count;
+	struct scr_diagnoses found;
 	struct scr_damage run, d;
 
+	scr_diagnose(k, w, e, &found);
 	for (uint32_t i = 0; i < count; i++) {
 		d = describe(w, e, &e->damage[i]);
+		if (found.list)
+			add_diagnosis(&d, &found.list[e->damage[i].block]);
 		if (i > 0 && joins(&run, &d)) {
-			run.blocks += d.block != run.block + run.blocks - 1;
-			run.length += d.length;
+			join(&run, &d);
 			continue;
 		}
 		if (i > 0)
@@ -71,6 +108,7 @@ static void tell_extent(struct scr_work *w, const struct scr_extent *e)
 	}
 	if (count > 0)
 		scr_emit_damage(w->p, &run);
+	scr_diagnoses_free(&found);
 	pthread_mutex_lock(&w->p->ctx->lock);
 	w->p->sum.blocks_damaged += count;
 	pthread_mutex_unlock(&w->p->ctx->lock);
@@ -80,5 +118,5 @@ void scr_tell_results(struct scr_worker *k, struct scr_work *w)
 {
 	for (uint32_t i = 0; i < k->result_count; i++)
 		if (k->results[i].damage_count > 0)
-			tell_extent(w, &k->results[i]);
+			tell_extent(k, w, &k->results[i]);
 }

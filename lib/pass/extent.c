@@ -40,15 +40,31 @@ static struct scr_damage_record unreadable(const struct scr_work *w, const struc
 	};
 }
 
-/* Never a checksum of a gap: an extent that can't be read whole is marked unrecorded. */
-static int record_unreadable(const struct scr_work *w, const struct scr_content *c,
-			     struct scr_extent *out)
+static const struct scr_damage_record *known(const struct scr_extent *base, uint32_t block)
 {
+	for (uint32_t j = 0; j < base->damage_count; j++)
+		if (base->damage[j].block == block)
+			return &base->damage[j];
+	return NULL;
+}
+
+/* Never a checksum of a gap: an extent that can't be read whole is marked unrecorded. @base: the
+ * same extent as an earlier pass failed to read it, or NULL. */
+static int record_unreadable(const struct scr_work *w, const struct scr_content *c,
+			     const struct scr_extent *base, struct scr_extent *out)
+{
+	bool again = base && (base->flags & SCR_EXTENT_UNRECORDED) && !w->record_all;
+
 	out->damage = calloc(c->bad_count, sizeof(*out->damage));
 	if (!out->damage)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->bad_count; i++)
+	for (uint32_t i = 0; i < c->bad_count; i++) {
+		const struct scr_damage_record *k = again ? known(base, c->bad[i].block) : NULL;
+
 		out->damage[i] = unreadable(w, &c->bad[i]);
+		if (k)
+			out->damage[i].first_ns = k->first_ns;
+	}
 	out->damage_count = c->bad_count;
 	out->flags |= SCR_EXTENT_UNRECORDED;
 	out->recorded_ns = 0;
@@ -92,7 +108,7 @@ static int store_content(struct scr_worker *k, struct scr_work *w, struct scr_ex
 	return r < 0 ? r : copy_content(&k->content, out);
 }
 
-static int record(struct scr_worker *k, struct scr_work *w)
+static int record(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base)
 {
 	struct scr_content *c = &k->content;
 	struct scr_extent *out;
@@ -109,7 +125,7 @@ static int record(struct scr_worker *k, struct scr_work *w)
 	stamp_result(out, w);
 	if (c->bad_count == 0)
 		return store_content(k, w, out);
-	if (record_unreadable(w, c, out) < 0)
+	if (record_unreadable(w, c, base, out) < 0)
 		return -ENOMEM;
 	scr_work_found(w, SCR_UNREADABLE, true);
 	return 0;
@@ -126,14 +142,6 @@ static bool block_equal(const struct scr_content *c, const struct scr_extent *ba
 {
 	return scr_content_length(c, i) == scr_block_length(&base->cut, i) &&
 	       scr_check_equal(c->checks[i], expected(base, i));
-}
-
-static const struct scr_damage_record *known(const struct scr_extent *base, uint32_t block)
-{
-	for (uint32_t j = 0; j < base->damage_count; j++)
-		if (base->damage[j].block == block)
-			return &base->damage[j];
-	return NULL;
 }
 
 /* A list of damage that grows. */
@@ -363,7 +371,7 @@ static int compare_changed(struct scr_worker *k, struct scr_work *w, const struc
 	if (differing == 0)
 		return keep_sound(k, w, base, true);
 	scr_work_found(w, SCR_CHANGED, false);
-	return record(k, w);
+	return record(k, w, NULL);
 }
 
 static int process_content(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base)
@@ -373,8 +381,11 @@ static int process_content(struct scr_worker *k, struct scr_work *w, const struc
 	if (!base || w->record_all || (base->flags & SCR_EXTENT_UNRECORDED)) {
 		if (k->content.present < k->content.cut.length)
 			return scr_work_read_error(w, -ESTALE);
+		/* Nothing to compare with; but what still can't be read is damage, and known. */
+		if (k->content.bad_count > 0 && w->verify && base)
+			return keep_unreadable(k, w, base);
 		w->any_new = true;
-		return w->verify ? 0 : record(k, w);
+		return w->verify ? 0 : record(k, w, base);
 	}
 	rel = scr_judge(&w->p->policy, &base->stamp, &w->base, &w->st,
 			w->e.flags & SCR_PLAN_MOVED);

@@ -8,6 +8,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/ctx.c \
 	lib/pass/ctx.h \
 	lib/pass/damage.c \
+	lib/pass/diagnose.c \
+	lib/pass/diagnose.h \
 	lib/pass/export.c \
 	lib/pass/extent.c \
 	lib/pass/feed.c \
@@ -56,6 +58,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/talk.c \
 	lib/pass/tally.c \
 	lib/pass/tally.h \
+	lib/pass/unlisted.c \
 	lib/pass/verbs.h \
 	lib/pass/verify.c \
 	lib/pass/work.c \

@@ -176,8 +176,11 @@ static int lock_state(struct scr_pass *p, enum scr_access access)
 		return r;
 	}
 	if (r == -EWOULDBLOCK || exclusive) {
-		if (r < 0)
-			scr_trouble(p, NULL, 0, r == -EWOULDBLOCK ? 0 : -r, "%s", why.text);
+		if (r == -EWOULDBLOCK)
+			scr_trouble(p, NULL, 0, 0,
+				    "%s: try again when it is done, or wait with --wait", why.text);
+		else if (r < 0)
+			scr_trouble(p, NULL, 0, -r, "%s", why.text);
 		return r;
 	}
 	if (r < 0)

@@ -44,6 +44,7 @@ struct scr_pass {
 	struct scr_header header;    /* working copy; what publishing writes */
 	struct scr_policy policy;
 	struct scr_selection *selection;
+	unsigned int diagnoses, holders; /* made so far: bounded; under ctx->diagnose_lock */
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	bool published;
 	struct scr_trailer trailer;  /* of what is published now */

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "pass/parity.h"
+#include "pass/repair.h"
 #include "pass/planner_internal.h"
 #include "walk/resolve.h"
 
@@ -81,13 +82,14 @@ int scr_planner_load_old(struct planner *pl)
 /* A place that could not be looked at: what is recorded there stays. */
 static int note_unlisted(struct planner *pl, const struct scr_walk_entry *w)
 {
-	const struct scr_buf *u = &pl->unlisted;
+	const struct scr_buf *old = &pl->old.path;
 
-	if (pl->any_unlisted && scr_path_covers((char *)u->data, u->len, w->path, w->len))
+	/* No record that is still to come can be in it. */
+	if (pl->old.type == SCR_RECORD_END ||
+	    (!scr_path_covers(w->path, w->len, (char *)old->data, old->len) &&
+	     scr_path_cmp(w->path, w->len, (char *)old->data, old->len) < 0))
 		return 0;
-	pl->any_unlisted = true;
-	scr_buf_clear(&pl->unlisted);
-	return scr_buf_append(&pl->unlisted, w->path, w->len);
+	return scr_unlisted_add(&pl->unlisted, w->path, w->len);
 }
 
 static void tell_walk_error(struct planner *pl, const struct scr_walk_entry *w)
@@ -232,6 +234,8 @@ static int add_walked(struct planner *pl, struct scr_plan_entry *e, const char *
 	if (owner) {
 		e->action = SCR_PLAN_LINK;
 		e->owner = *owner;
+	} else if (scr_repair_holds(pl->p, path, e->path_len, e->ino)) {
+		e->action = SCR_PLAN_KEEP;
 	}
 	r = scr_plan_add(pl->out->plan, e, path, &pos);
 	if (r == 0 && e->nlink > 1 && !owner) {
@@ -343,8 +347,7 @@ static enum scr_plan_action action_of_absent(struct planner *pl, struct scr_plan
 
 	if (scr_filter_covers(pl->p->policy.exclude, path, len))
 		return SCR_PLAN_EXCLUDED;
-	if (pl->any_unlisted &&
-	    scr_path_covers((char *)pl->unlisted.data, pl->unlisted.len, path, len))
+	if (scr_unlisted_covers(&pl->unlisted, path, len))
 		return SCR_PLAN_KEEP;
 	if (scr_filter_covers(pl->p->policy.frozen, path, len)) {
 		e->flags |= SCR_PLAN_MISSING | SCR_PLAN_FROZEN;
@@ -477,7 +480,7 @@ void scr_planner_free(struct planner *pl)
 	scr_map_free(&pl->new_links);
 	scr_map_free(&pl->old_links);
 	scr_buf_free(&pl->old.path);
-	scr_buf_free(&pl->unlisted);
+	scr_buf_free(&pl->unlisted.paths);
 	scr_extent_free(&pl->extent);
 	free(pl->fs_gone);
 	free(pl->vanished);

@@ -34,6 +34,12 @@ struct dev_fs {
 	uint32_t fs;
 };
 
+/* Places below which nothing is known; zero-initialised: none. */
+struct unlisted {
+	struct scr_buf paths;   /* NUL-terminated, in walk order */
+	size_t first, last;     /* offsets: of the first that may still matter, of the last */
+};
+
 struct planner {
 	struct scr_pass *p;
 	struct scr_planned *out;
@@ -41,8 +47,8 @@ struct planner {
 	struct scr_walk_entry new;
 	struct old_record old;
 	struct scr_extent extent;       /* reused */
-	struct scr_buf unlisted;        /* below it nothing is known */
-	bool any_unlisted, any_links;
+	struct unlisted unlisted;
+	bool any_links;
 	struct scr_map new_links;       /* (dev, ino) -> plan entry of the first path */
 	struct scr_map old_links;       /* (fs, ino) -> manifest offset of the FILE record */
 	struct vanished *vanished;
@@ -51,6 +57,10 @@ struct planner {
 	struct dev_fs devs[32];
 	uint32_t dev_count;
 };
+
+int scr_unlisted_add(struct unlisted *u, const char *path, size_t len);
+/* Whether @path, which is not before those asked about earlier, is in one of the places. */
+bool scr_unlisted_covers(struct unlisted *u, const char *path, size_t len);
 
 uint8_t scr_plan_band(int64_t now_ns, int64_t oldest_check_ns);
 int scr_planner_start(struct planner *pl, struct scr_pass *p, struct scr_planned *out);

@@ -319,10 +319,13 @@ static int see_as_before(struct scr_repair *r, struct scr_repair_file *rf,
 	return 0;
 }
 
-static bool access_is_denied(const struct scr_repair_file *rf)
+/* It may come back: that it can't be opened now does not make it another file. */
+static bool is_away(const struct scr_repair *r, const struct scr_repair_file *rf)
 {
-	return rf->open_err == EACCES || rf->open_err == EPERM || rf->open_err == EXDEV ||
-	       scr_errno_is_medium(rf->open_err);
+	if (rf->fd >= 0)
+		return false;
+	return (rf->open_err != ENOENT && rf->open_err != ENOTDIR && rf->open_err != ELOOP &&
+		rf->open_err != EINVAL) || r->p->policy.cross_mounts;
 }
 
 /* All entries of one file, the newest first: each goes back to what stood there before it. */
@@ -331,8 +334,7 @@ static int complete_notes(struct scr_repair *r, struct scr_repair_file *rf,
 {
 	int err = scr_repair_open_file(r, rf);
 
-	/* It may be away with its file system for a time. */
-	if (err == 0 && rf->fd < 0 && access_is_denied(rf))
+	if (err == 0 && is_away(r, rf))
 		err = -EACCES;
 	if (err == 0)
 		err = see_as_before(r, rf, notes);

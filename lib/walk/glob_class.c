@@ -19,10 +19,17 @@ struct posix_class {
 };
 
 static const struct posix_class posix_classes[] = {
-	{"alnum", "09AZaz"},  {"alpha", "AZaz"}, {"blank", "  \t\t"},
-	{"cntrl", "\x01\x1f\x7f\x7f"},           {"digit", "09"},
-	{"graph", "!~"},      {"lower", "az"},   {"print", " ~"},
-	{"punct", "!/:@[`{~"}, {"space", "\t\r  "}, {"upper", "AZ"},
+	{"alnum", "09AZaz"},
+	{"alpha", "AZaz"},
+	{"blank", "  \t\t"},
+	{"cntrl", "\x01\x1f\x7f\x7f"},
+	{"digit", "09"},
+	{"graph", "!~"},
+	{"lower", "az"},
+	{"print", " ~"},
+	{"punct", "!/:@[`{~"},
+	{"space", "\t\r  "},
+	{"upper", "AZ"},
 	{"xdigit", "09AFaf"},
 };
 

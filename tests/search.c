@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The repair search: forced positions, bursts, cells, unreadable bytes, parity, single bits. */
+#include <config.h>
+#include "search_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zlib.h>
+
+#include "base/compiler.h"
+#include "parity/search_internal.h"
+
+/* ---- arithmetic ---------------------------------------------------------------------------- */
+
+static uint32_t raw_crc(const uint8_t *p, uint32_t len)
+{
+	return ~(uint32_t)crc32(UINT32_MAX, p, len);
+}
+
+static void test_crc_of_a_byte_before_zeros(void **state)
+{
+	uint8_t message[64] = {0};
+	uint32_t powers[64];
+
+	(void)state;
+	scr_crc_powers(powers, 64);
+	for (uint32_t at = 0; at < 64; at++) {
+		for (unsigned int byte = 0; byte < 256; byte++) {
+			message[at] = (uint8_t)byte;
+			assert_int_equal(scr_crc_mul_byte(powers[63 - at], (uint8_t)byte),
+					 raw_crc(message, 64));
+			assert_int_equal(scr_crc_mul(scr_crc_shift(63 - at), raw_crc(message, at + 1)),
+					 raw_crc(message, 64));
+		}
+		message[at] = 0;
+	}
+}
+
+static void test_finding_what_is_not_zero(void **state)
+{
+	uint8_t p[40] = {0};
+	uint32_t at;
+
+	(void)state;
+	for (uint32_t len = 0; len <= 40; len++) {
+		assert_false(scr_find_nonzero(p, len, &at));
+		for (uint32_t i = 0; i < len; i++) {
+			p[i] = 0x80;
+			assert_true(scr_find_nonzero(p, len, &at));
+			assert_int_equal(at, i);
+			assert_int_equal(scr_find_nonzero(p, i, &at), false);
+			p[i] = 0;
+		}
+	}
+}
+
+/* ---- level 0: forced positions ------------------------------------------------------------- */
+
+static void test_nothing_is_wrong(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	expect_all(&t, 0);
+}
+
+static void test_one_bad_block(void **state)
+{
+	static const uint32_t sizes[] = {
+		1, 2, 63, 64, 100, 4095, 4096, 4097, 8193, 65535, 65537, 200001, MIB, 3 * MIB + 5,
+	};
+	struct trial t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint32_t last;
+
+		start(&t, &standard, sizes[i]);
+		spoil(t.s.data, scr_block_length(&t.s.cut, 0), i);
+		expect_all(&t, 1);
+
+		start(&t, &standard, sizes[i]);
+		last = t.s.cut.blocks - 1;
+		spoil(t.s.data + (size_t)last * t.s.cut.block, scr_block_length(&t.s.cut, last), i);
+		expect_all(&t, 1);
+	}
+}
+
+static void test_every_bit_of_a_small_extent(void **state)
+{
+	static const struct scr_geometry g = {.block_size = 512, .columns = 4, .parity_unit = 64};
+	struct trial t;
+
+	(void)state;
+	for (uint32_t bit = 0; bit < 8 * 300; bit++) {
+		start(&t, &g, 300);
+		t.s.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		expect_all(&t, 1);
+	}
+}
+
+static void test_blocks_that_share_no_position(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start(&t, &standard, 16 * MIB);
+	for (uint32_t i = 0; i < 16; i++)
+		spoil(column(&t, i) + (size_t)i * t.s.cut.block, t.s.cut.block, i);
+	expect_all(&t, 16);
+}
+
+/* ---- level 1: a burst ---------------------------------------------------------------------- */
+
+static void burst(const struct scr_geometry *g, uint32_t size, uint32_t at, uint32_t len)
+{
+	struct trial t;
+
+	start(&t, g, size);
+	spoil(t.s.data + at, SCR_MIN(len, size - at), at);
+	run(&t, false);
+	if (t.s.lost)
+		fail_msg("burst of %u at %u of %u: %u lost", len, at, size, t.s.lost);
+	assert_true(t.s.repaired > 0);
+	trial_free(&t);
+}
+
+static void test_bursts_of_c_bytes(void **state)
+{
+	static const uint32_t sizes[] = {5000, 65536, 70000, 131072, 300001};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct scr_cut cut = scr_cut_extent(&standard, sizes[i], 0);
+		uint32_t last = sizes[i] - cut.column;
+
+		for (uint32_t at = 0; at < last; at += cut.column / 5)
+			burst(&standard, sizes[i], at, cut.column);
+		burst(&standard, sizes[i], last, cut.column);
+		burst(&standard, sizes[i], last / cut.column * cut.column, cut.column);
+	}
+}
+
+static void test_bursts_at_borders(void **state)
+{
+	static const struct scr_geometry small = {.block_size = 512, .columns = 4, .parity_unit = 512};
+	uint32_t size = 10000, c = scr_cut_extent(&small, size, 0).column;
+
+	(void)state;
+	assert_int_equal(c, 2560);
+	for (uint32_t border = 512; border < 8000; border += 512) {
+		for (uint32_t len = 1; len <= c; len = len * 3 + 1) {
+			burst(&small, size, border - 1, len);
+			burst(&small, size, border, len);
+			burst(&small, size, border - SCR_MIN(len, border), len);
+			burst(&small, size, border - len / 2 % border, len);
+		}
+		burst(&small, size, border - 1, c - 1);
+		burst(&small, size, border - 1, c - 511);
+		burst(&small, size, border - 1, c - 513);
+	}
+}
+
+static void test_a_burst_in_a_large_extent(void **state)
+{
+	uint32_t merged = 16 * MIB + 197385, c = scr_cut_extent(&standard, merged, 0).column;
+
+	(void)state;
+	burst(&standard, 16 * MIB, 5 * MIB + 12345, MIB);
+	burst(&standard, 16 * MIB, 15 * MIB, MIB);
+	burst(&standard, 16 * MIB, 7 * MIB + 4096, MIB - 64 * KIB + 1);
+	assert_int_equal(c, 1064960);
+	burst(&standard, merged, merged - c, c);
+	burst(&standard, merged, 3 * MIB + 1, c);
+	burst(&standard, merged, merged - 100, 100);
+}
+
+static void test_a_burst_and_sectors(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start(&t, &standard, MIB);
+	spoil(t.s.data + 100000, 60000, 1);
+	trial_gap(&t, 14 * 64 * KIB + 29 * KIB, 4 * KIB);
+	run(&t, false);
+	assert_int_equal(t.s.lost, 0);
+	trial_free(&t);
+}
+
+/* ---- level 2: cells ------------------------------------------------------------------------ */
+
+static void test_bits_in_many_blocks(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	for (uint32_t i = 0; i < 8; i++)
+		column(&t, 2 * i)[i * 97 + 5] ^= (uint8_t)(1 << i);
+	expect_all(&t, 8);
+}
+
+static void test_sectors_in_several_blocks(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	for (uint32_t i = 0; i < 8; i++)
+		spoil(column(&t, i * 5 % 16) + i * 512, 512, i);
+	expect_all(&t, 8);
+}
+
+static void test_sixteen_cells_of_two_blocks(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	for (uint32_t i = 0; i < 16; i++)
+		column(&t, i % 2 ? 3 : 9)[i * 200] ^= 0x10;
+	expect_all(&t, 2);
+}
+
+static void test_forty_cells_of_many_blocks(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	/* 13 cells, 8 candidates each: 2^39. */
+	start_64k(&t);
+	for (uint32_t i = 0; i < 13; i++)
+		column(&t, i * 5 % 8)[i * 300] ^= 0x21;
+	expect_all(&t, 8);
+}
+
+static void test_too_many(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	for (uint32_t i = 0; i < 18; i++)
+		column(&t, i % 2 ? 3 : 9)[i * 200] ^= 0x10;
+	expect_none(&t, 2, SCR_LOST_TOO_MANY);
+
+	start_64k(&t);
+	for (uint32_t i = 0; i < 14; i++)
+		column(&t, i * 5 % 8)[i * 280] ^= 0x21;
+	expect_none(&t, 8, SCR_LOST_TOO_MANY);
+}
+
+/* What is too much in one component is nothing to another. */
+static void test_components_are_independent(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start(&t, &standard, 16 * MIB);
+	for (uint32_t i = 0; i < 18; i++)
+		column(&t, i % 2 ? 3 : 9)[i * 200] ^= 0x10;
+	spoil(column(&t, 3) + 10 * t.s.cut.block, 700, 1);
+	spoil(column(&t, 4) + 10 * t.s.cut.block + 4096, 700, 2);
+	run(&t, false);
+	assert_int_equal(t.s.lost, 2);
+	assert_int_equal(t.s.repaired, 2);
+	trial_free(&t);
+}
+
+/*
+ * An error that no CRC sees (a multiple of P), twice, over bytes that are 0 in one place and 0xff in
+ * the other, so that no sum sees it: it fits both of two bad blocks.
+ */
+static void test_ambiguous(void **state)
+{
+	uint8_t blind[5] = {1};
+	uint32_t crc = raw_crc(blind, 1);
+	struct trial t;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		blind[1 + i] = (uint8_t)(crc >> 8 * i);
+	trial_start(&t, &standard, 64 * KIB);
+	fill(t.data, 64 * KIB, 5);
+	for (uint32_t i = 0; i < 4; i += 2) {
+		memset(t.data + (size_t)i * t.s.cut.column, 0, 8);
+		memset(t.data + (size_t)i * t.s.cut.column + 8, 0xff, 8);
+	}
+	record(&t);
+	for (uint32_t i = 0; i < 5; i++) {
+		column(&t, 2)[i] ^= blind[i];
+		column(&t, 2)[8 + i] ^= blind[i];
+	}
+	column(&t, 0)[2000] ^= 4;
+	column(&t, 2)[3000] ^= 8;
+	expect_none(&t, 2, SCR_LOST_AMBIGUOUS);
+}
+
+/* ---- unreadable ---------------------------------------------------------------------------- */
+
+static void test_unreadable_pieces(void **state)
+{
+	static const uint32_t sizes[] = {1, 700, 5000, 65536, 100001, 300000};
+	struct trial t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint32_t c = scr_cut_extent(&standard, sizes[i], 0).column;
+
+		for (uint32_t at = 0; at + c <= sizes[i]; at += c / 3 + 1) {
+			start(&t, &standard, sizes[i]);
+			trial_gap(&t, at, c);
+			run(&t, false);
+			assert_int_equal(t.s.lost, 0);
+			assert_true(t.s.repaired > 0);
+			trial_free(&t);
+		}
+		/* Cut off. */
+		start(&t, &standard, sizes[i]);
+		trial_gap(&t, sizes[i] - c, c);
+		run(&t, false);
+		assert_int_equal(t.s.lost, 0);
+		trial_free(&t);
+	}
+}
+
+static void test_unreadable_sectors_at_distinct_positions(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	for (uint32_t i = 0; i < 8; i++)
+		trial_gap(&t, (2 * i + 1) * 4096 + i * 512, 512);
+	expect_all(&t, 8);
+}
+
+static void test_unreadable_sectors_at_one_position(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	trial_gap(&t, 4096 + 512, 512);
+	trial_gap(&t, 3 * 4096 + 512, 512);
+	expect_none(&t, 2, SCR_LOST_TWICE);
+
+	/* One byte in common is enough. */
+	start_64k(&t);
+	trial_gap(&t, 4096 + 512, 512);
+	trial_gap(&t, 3 * 4096 + 1023, 512);
+	expect_none(&t, 2, SCR_LOST_TWICE);
+}
+
+/* A third block beside two that are lost is worked on. */
+static void test_beside_lost_blocks(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	trial_gap(&t, 4096 + 512, 512);
+	trial_gap(&t, 3 * 4096 + 512, 512);
+	spoil(column(&t, 7) + 2048, 900, 3);
+	run(&t, false);
+	assert_int_equal(t.s.state[7], SCR_BLOCK_REPAIRED);
+	assert_int_equal(t.s.lost, 2);
+	assert_int_equal(t.s.why[1], SCR_LOST_TWICE);
+	trial_free(&t);
+
+	/* Also if one of those has more errors of its own. */
+	start_64k(&t);
+	trial_gap(&t, 4096 + 512, 512);
+	trial_gap(&t, 3 * 4096 + 512, 512);
+	spoil(column(&t, 7) + 2048, 512, 3);
+	spoil(column(&t, 1) + 3072, 512, 3);
+	run(&t, false);
+	assert_int_equal(t.s.state[7], SCR_BLOCK_REPAIRED);
+	assert_int_equal(t.s.lost, 2);
+	trial_free(&t);
+}
+
+static void test_an_unreadable_sector_over_an_error(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	trial_gap(&t, 4096 + 512, 512);
+	spoil(column(&t, 7) + 600, 2, 3);
+	expect_none(&t, 2, SCR_LOST_NO_FIT);
+}
+
+/* ---- parity -------------------------------------------------------------------------------- */
+
+static void test_damaged_parity(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	spoil(t.s.parity + 5, 4000, 1);
+	expect_all(&t, 0);
+
+	start_64k(&t);
+	trial_parity_gap(&t, 0, 4096);
+	expect_all(&t, 0);
+
+	start(&t, &standard, 16 * MIB);
+	spoil(t.s.parity + 70000, 200000, 1);
+	spoil(t.s.data + 5 * MIB + 400000, 100000, 2);
+	run(&t, false);
+	assert_int_equal(t.s.lost, 0);
+	assert_int_equal(t.s.parity_state[1], SCR_BLOCK_REPAIRED);
+	assert_int_equal(t.s.parity_state[0], SCR_BLOCK_SOUND);
+	assert_memory_equal(t.s.parity, t.parity, t.s.cut.column);
+	trial_free(&t);
+}
+
+static void test_damaged_parity_and_data_in_one_component(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	spoil(t.s.parity + 512, 512, 1);
+	spoil(column(&t, 5) + 1024, 512, 2);
+	t.s.data[9 * 4096 + 7] ^= 1;
+	expect_all(&t, 2);
+}
+
+static void test_unreadable_parity_and_damaged_data(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_64k(&t);
+	trial_parity_gap(&t, 512, 512);
+	spoil(column(&t, 5) + 1024, 512, 2);
+	expect_all(&t, 1);
+
+	start_64k(&t);
+	trial_parity_gap(&t, 0, 4096);
+	spoil(column(&t, 5) + 1024, 512, 2);
+	expect_none(&t, 1, SCR_LOST_NO_FIT);
+}
+
+static void test_parity_of_zeros(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	trial_start(&t, &standard, 64 * KIB);
+	for (uint32_t i = 0; i < 16; i++)
+		fill(t.data + (size_t)i * 4096, 4096, 9);
+	record(&t);
+	t.s.parity_zero = true;
+	free(t.s.parity);
+	t.s.parity = NULL;
+	t.s.parity_checks = NULL;
+	spoil(column(&t, 5) + 1024, 2000, 2);
+	spoil(column(&t, 6) + 200, 100, 2);
+	trial_parity_gap(&t, 0, 0);
+	t.s.parity = calloc(1, t.s.cut.column);
+	expect_all(&t, 2);
+}
+
+/* ---- single bits --------------------------------------------------------------------------- */
+
+static void start_without_parity(struct trial *t)
+{
+	start(t, &standard, 300000);
+	t->s.parity_checks = NULL;
+	t->s.data[100000] ^= 0x20;
+}
+
+static void test_no_parity(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_without_parity(&t);
+	expect_none(&t, 1, SCR_LOST_NO_PARITY);
+
+	start_without_parity(&t);
+	run(&t, true);
+	assert_int_equal(t.s.lost, 0);
+	assert_int_equal(t.s.state[100000 / t.s.cut.block], SCR_BLOCK_BY_SYNDROME);
+	trial_free(&t);
+
+	start_without_parity(&t);
+	t.s.data[100001] ^= 0x20;
+	run(&t, true);
+	assert_int_equal(t.s.lost, 1);
+	assert_int_equal(t.s.why[100000 / t.s.cut.block], SCR_LOST_NO_PARITY);
+	trial_free(&t);
+}
+
+static void start_two_bits_of_one_byte(struct trial *t)
+{
+	start_64k(t);
+	column(t, 3)[77] ^= 0x01;
+	column(t, 8)[77] ^= 0x40;
+}
+
+/* The first by its checksum, then the fold has one unknown only. */
+static void test_syndrome_then_fold(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start_two_bits_of_one_byte(&t);
+	expect_none(&t, 2, SCR_LOST_NO_FIT);
+
+	start_two_bits_of_one_byte(&t);
+	run(&t, true);
+	assert_int_equal(t.s.state[3], SCR_BLOCK_BY_SYNDROME);
+	assert_int_equal(t.s.state[8], SCR_BLOCK_REPAIRED);
+	trial_free(&t);
+
+	start_64k(&t);
+	column(&t, 3)[77] ^= 0x01;
+	trial_gap(&t, 8 * 4096, 512);
+	run(&t, true);
+	assert_int_equal(t.s.state[3], SCR_BLOCK_BY_SYNDROME);
+	assert_int_equal(t.s.state[8], SCR_BLOCK_REPAIRED);
+	trial_free(&t);
+}
+
+/* Two unreadable sectors at one place, but one was zeros: its checksums say so. */
+static void test_zeros_that_could_not_be_read(void **state)
+{
+	for (int allow = 0; allow < 2; allow++) {
+		struct trial t;
+
+		trial_start(&t, &standard, 64 * KIB);
+		fill(t.data, 64 * KIB, 5);
+		memset(t.data + 3 * 4096, 0, 512);
+		record(&t);
+		trial_gap(&t, 3 * 4096, 512);
+		trial_gap(&t, 7 * 4096, 512);
+		run(&t, allow);
+		assert_int_equal(t.s.lost, allow ? 0 : 2);
+		trial_free(&t);
+	}
+	(void)state;
+}
+
+/* Where parity is sound it must show that very bit. */
+static void test_syndrome_against_parity(void **state)
+{
+	struct trial t;
+	uint8_t *parity;
+
+	(void)state;
+	start_64k(&t);
+	parity = malloc(4096);
+	assert_non_null(parity);
+	memcpy(parity, t.parity, 4096);
+	parity[99] ^= 3;
+	trial_restore_parity(&t, parity);
+	column(&t, 3)[77] ^= 0x01;
+	run(&t, true);
+	assert_int_equal(t.s.state[3], SCR_BLOCK_LOST);
+	assert_int_equal(t.s.why[3], SCR_LOST_NO_FIT);
+	free(parity);
+	trial_free(&t);
+}
+
+/* ---- inconsistent -------------------------------------------------------------------------- */
+
+static void test_stale_parity(void **state)
+{
+	struct trial t;
+	uint8_t *parity;
+
+	(void)state;
+	start(&t, &standard, 300000);
+	parity = malloc(t.s.cut.column);
+	assert_non_null(parity);
+	memcpy(parity, t.parity, t.s.cut.column);
+	parity[1234] ^= 3;
+	parity[1236] ^= 1;
+	parity[t.s.cut.column - 1] ^= 0x80;
+	trial_restore_parity(&t, parity);
+	run(&t, true);
+	assert_int_equal(t.s.lost + t.s.repaired, 0);
+	assert_int_equal(t.s.inconsistent, 3);
+	assert_int_equal(t.s.first_inconsistent, 1234);
+	free(parity);
+	trial_free(&t);
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static double seconds_of(struct trial *t)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	run(t, false);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	return (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+}
+
+/* Generous limits: these run under valgrind and sanitizers, too. */
+static void test_it_ends(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	start(&t, &standard, 16 * MIB);
+	spoil(t.s.data + 7 * MIB, 64 * KIB, 1);
+	print_message("# one bad block of 16 MiB: %.3f s\n", seconds_of(&t));
+	assert_int_equal(t.s.repaired, 1);
+	trial_free(&t);
+
+	start(&t, &standard, 16 * MIB);
+	spoil(t.s.data + 7 * MIB + 777, MIB, 1);
+	print_message("# a burst of 1 MiB: %.3f s\n", seconds_of(&t));
+	assert_int_equal(t.s.repaired, 17);
+	trial_free(&t);
+
+	start(&t, &standard, 32 * MIB - 1);
+	spoil(t.s.data, 32 * MIB - 1, 1);
+	print_message("# nothing but garbage: %.3f s\n", seconds_of(&t));
+	assert_int_equal(t.s.lost, t.s.cut.blocks);
+	trial_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crc_of_a_byte_before_zeros),
+		cmocka_unit_test(test_finding_what_is_not_zero),
+		cmocka_unit_test(test_nothing_is_wrong),
+		cmocka_unit_test(test_one_bad_block),
+		cmocka_unit_test(test_every_bit_of_a_small_extent),
+		cmocka_unit_test(test_blocks_that_share_no_position),
+		cmocka_unit_test(test_bursts_of_c_bytes),
+		cmocka_unit_test(test_bursts_at_borders),
+		cmocka_unit_test(test_a_burst_in_a_large_extent),
+		cmocka_unit_test(test_a_burst_and_sectors),
+		cmocka_unit_test(test_bits_in_many_blocks),
+		cmocka_unit_test(test_sectors_in_several_blocks),
+		cmocka_unit_test(test_sixteen_cells_of_two_blocks),
+		cmocka_unit_test(test_forty_cells_of_many_blocks),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_components_are_independent),
+		cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_unreadable_pieces),
+		cmocka_unit_test(test_unreadable_sectors_at_distinct_positions),
+		cmocka_unit_test(test_unreadable_sectors_at_one_position),
+		cmocka_unit_test(test_beside_lost_blocks),
+		cmocka_unit_test(test_an_unreadable_sector_over_an_error),
+		cmocka_unit_test(test_damaged_parity),
+		cmocka_unit_test(test_damaged_parity_and_data_in_one_component),
+		cmocka_unit_test(test_unreadable_parity_and_damaged_data),
+		cmocka_unit_test(test_parity_of_zeros),
+		cmocka_unit_test(test_no_parity),
+		cmocka_unit_test(test_syndrome_then_fold),
+		cmocka_unit_test(test_zeros_that_could_not_be_read),
+		cmocka_unit_test(test_syndrome_against_parity),
+		cmocka_unit_test(test_stale_parity),
+		cmocka_unit_test(test_it_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
