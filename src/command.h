@@ -4,6 +4,7 @@
 #define COMMAND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct job;
 
@@ -15,7 +16,7 @@ struct command {
 	const char *operands;
 	size_t min, max;
 	const char *summary;
-	unsigned int options; /* OPT_* of options.h */
+	uint64_t options; /* OPT_* of options.h */
 	command_fn *fn;
 };
 

@@ -57,11 +57,11 @@ static void help_option(const struct option_row *row)
 void help_verb(const struct command *cmd)
 {
 	printf("Usage: %s %s%s%s%s\n", program_invocation_short_name, cmd->name,
-	       cmd->options & ~(unsigned int)OPT_HELP ? " [OPTION]..." : "",
+	       cmd->options & ~OPT_HELP ? " [OPTION]..." : "",
 	       cmd->operands[0] ? " " : "", cmd->operands);
 	printf("%c%s.\n\n", toupper((unsigned char)cmd->summary[0]), cmd->summary + 1);
 	for (int i = 0; i < OPTIONS; i++)
-		if (cmd->options & 1u << i)
+		if (cmd->options & UINT64_C(1) << i)
 			help_option(&option_rows[i]);
 	if (cmd->options & OPT_BLOCK_SIZE)
 		fputs("\nSIZE takes K, M, G, T as powers of 1024.", stdout);

@@ -11,6 +11,7 @@ src_scrub_SOURCES = \
 	src/cmd_help.c \
 	src/cmd_init.c \
 	src/cmd_list.c \
+	src/cmd_repair.c \
 	src/cmd_run.c \
 	src/cmd_status.c \
 	src/cmd_verify.c \
@@ -38,6 +39,7 @@ src_scrub_SOURCES = \
 	src/report_text.c \
 	src/report_text.h \
 	src/text_close.c \
+	src/text_repair.c \
 	src/text_status.c \
 	src/units.c \
 	src/units.h \

@@ -91,13 +91,13 @@ static int apply(struct options *opt, const struct option_row *row, const char *
 }
 
 /* The letters and long options that @set has, in getopt's form. */
-static void getopt_tables(unsigned int set, char *letters, struct option *longs)
+static void getopt_tables(uint64_t set, char *letters, struct option *longs)
 {
 	*letters++ = ':'; /* tell a missing argument from an unknown option */
 	for (int i = 0; i < OPTIONS; i++) {
 		const struct option_row *row = &option_rows[i];
 
-		if (!(set & 1u << i))
+		if (!(set & UINT64_C(1) << i))
 			continue;
 		*longs++ = (struct option){ row->name, row->arg ? required_argument : no_argument,
 					    NULL, LONG_ONLY + i };
@@ -132,8 +132,8 @@ static int unknown_long(const struct command *cmd, const char *word)
 
 		if (strlen(name) == len - 2 && !strncmp(name, word + 2, len - 2))
 			return usage_error(cmd, "'%s' takes no option %.*s%s", cmd->name, (int)len,
-					   word, cmd->options & 1u << i ? " with an argument" : "");
-		if (cmd->options & 1u << i)
+					   word, cmd->options & UINT64_C(1) << i ? " with an argument" : "");
+		if (cmd->options & UINT64_C(1) << i)
 			nearest_try(&near, name);
 	}
 	if (near.word)

@@ -50,7 +50,7 @@ enum {
 
 /* The set of options that a verb takes is an OR of these. */
 enum {
-#define OPTION(id, ...) OPT_##id = 1 << OPTION_##id,
+#define OPTION(id, ...) OPT_##id = UINT64_C(1) << OPTION_##id,
 #include "options.def"
 #undef OPTION
 	OPTS_COMMON = OPT_QUIET | OPT_JSON | OPT_HELP,

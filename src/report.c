@@ -61,6 +61,10 @@ void report_event(void *arg, const struct scr_event *ev)
 		note(r, ev->target, ev->u.note);
 		break;
 	case SCR_EV_REPAIR:
+		console_out(r->console);
+		r->ops->repair(r, ev->target, ev->u.repair);
+		console_flush(r->console);
+		break;
 	case SCR_EV_SUMMARY:
 		break; /* the call returns it too: report_end() */
 	}

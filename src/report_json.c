@@ -208,6 +208,27 @@ static void json_list(struct report *r, const char *target, const struct scr_lis
 	finish(o);
 }
 
+static void json_repair(struct report *r, const char *target, const struct scr_repair_event *e)
+{
+	json_t *o = start("repair", target);
+
+	(void)r;
+	put_name(o, "path", &e->name);
+	put_string(o, "how", scr_repair_how_name(e->how));
+	if (e->block != SCR_NO_BLOCK) {
+		put_int(o, "block", e->block);
+		put_int(o, "blocks", e->blocks);
+	}
+	if (e->length) {
+		put_int(o, "offset", e->offset);
+		put_int(o, "length", e->length);
+	}
+	put_string(o, "why", e->why);
+	if (e->dry_run)
+		put_bool(o, "dry_run", true);
+	finish(o);
+}
+
 static json_t *kernels(const struct scr_summary *s)
 {
 	static const char *const classes[] = { "inet", "crc32", "xor", "fused" };
@@ -311,6 +332,12 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 	if (s->running_pid)
 		put_int(o, "running_pid", (uint64_t)s->running_pid);
 	put_int(o, "journal_records", s->journal_records);
+	put_int(o, "undo_open", s->undo_open);
+	put_int(o, "undo_done", s->undo_done);
+	put_int(o, "undo_damaged", s->undo_damaged);
+	put_int(o, "undo_bytes", s->undo_bytes);
+	put_time(o, "undo_oldest", s->undo_oldest_ns);
+	put_time(o, "undo_newest", s->undo_newest_ns);
 	finish(o);
 }
 
@@ -329,6 +356,7 @@ const struct report_ops report_json_ops = {
 	.file = json_file,
 	.trouble = json_trouble,
 	.list = json_list,
+	.repair = json_repair,
 	.summary = json_summary,
 	.status = json_status,
 	.setting = json_setting,

@@ -234,11 +234,17 @@ static void text_setting(struct report *r, const char *target, const char *key, 
 	putchar('\n');
 }
 
+void text_names(const char *target, const struct scr_name *name)
+{
+	put_names(stdout, target, name);
+}
+
 const struct report_ops report_text_ops = {
 	.damage = text_damage,
 	.file = text_file,
 	.trouble = text_trouble,
 	.list = text_list,
+	.repair = text_repair,
 	.summary = text_summary,
 	.status = text_status,
 	.setting = text_setting,

@@ -14,6 +14,12 @@ void text_alarm(const struct report *r, const char *word);
  * it was called by, because another one may be found under its name. @words: verb and options. */
 void text_command(const struct report *r, const char *words, const char *target);
 
+/* "TARGET: PATH: ", without PATH where the target itself is meant. */
+void text_names(const char *target, const struct scr_name *name);
+
+/* text_repair.c */
+void text_repair(struct report *r, const char *target, const struct scr_repair_event *e);
+void text_repair_totals(struct report *r, const char *target, const struct scr_summary *s);
 /* text_close.c */
 void text_summary(struct report *r, const char *target, const struct scr_summary *s);
 /* text_status.c */

@@ -136,10 +136,17 @@ static void next_after_damage(const struct report *r, const char *target)
 		return;
 	}
 	fputs("Next: ", stdout);
-	text_command(r, "list --damaged", target);
-	fputs("\n      then restore these files from a backup; or, if their present content is right:\n"
-	      "      ",
-	      stdout);
+	if (is_verb(r, "repair")) {
+		text_command(r, "list --damaged", target);
+		fputs("\n      then restore these files from a backup, or take them from a copy of the target:\n      ",
+		      stdout);
+		text_command(r, "repair --from DIR", target);
+		fputs("\n      or, if their present content is right:\n      ", stdout);
+	} else {
+		text_command(r, "repair", target);
+		fputs("\n      then restore what is left from a backup; or, if the present content is right:\n      ",
+		      stdout);
+	}
 	text_command(r, "accept", target);
 	fputs(" PATH...\n", stdout);
 }
@@ -252,9 +259,28 @@ static void close_pass(struct report *r, const char *target, const struct scr_su
 		next_after_success(r, target, s);
 }
 
+static void close_repair(struct report *r, const char *target, const struct scr_summary *s)
+{
+	if (s->exit & SCR_EXIT_USAGE)
+		return;
+	if (!r->opt->quiet && !r->opt->lib.dry_run && s->repaired)
+		text_repair_totals(r, target, s);
+	if (s->exit & SCR_EXIT_DAMAGE) {
+		put_damage(r, target, s);
+		if (!r->opt->lib.dry_run && !r->opt->lib.undo)
+			next_after_damage(r, target);
+	} else if (!r->opt->quiet && !(s->exit & SCR_EXIT_TROUBLE)) {
+		fputs("Next: ", stdout);
+		text_command(r, "run", target);
+		putchar('\n');
+	}
+}
+
 void text_summary(struct report *r, const char *target, const struct scr_summary *s)
 {
-	if (is_verb(r, "init")) {
+	if (is_verb(r, "repair")) {
+		close_repair(r, target, s);
+	} else if (is_verb(r, "init")) {
 		if (!s->exit && !r->opt->quiet)
 			init_done(r, target);
 	} else if (is_verb(r, "run") || is_verb(r, "verify") || is_verb(r, "accept")) {

@@ -29,6 +29,13 @@ int scr_accept(struct scr_ctx *ctx, const char *target, const char *const *paths
 	return ctx && target ? scr_verb_accept(ctx, target, paths, npaths, out) : -EINVAL;
 }
 
+int scr_repair(struct scr_ctx *ctx, const char *target, const char *const *paths, size_t npaths,
+	       struct scr_summary *out)
+{
+	return ctx && target ? scr_verb_repair(ctx, target, paths, npaths, out) : -EINVAL;
+}
+
+
 int scr_list(struct scr_ctx *ctx, const char *target, const char *const *paths, size_t npaths,
 	     struct scr_summary *out)
 {

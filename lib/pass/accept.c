@@ -10,6 +10,7 @@
 #include "pass/planner_internal.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
+#include "pass/repair.h"
 #include "pass/select.h"
 #include "pass/tally.h"
 
@@ -61,7 +62,8 @@ static int add_recorded(struct planner *pl, struct links *links, scr_plan_select
 	e.action = SCR_PLAN_KEEP;
 	if (link)
 		r = select_link(pl, &e, links, select, arg);
-	else if (select(arg, path, len, e.flags & SCR_PLAN_DAMAGED))
+	else if (select(arg, path, len, e.flags & SCR_PLAN_DAMAGED) &&
+		 !scr_repair_holds(pl->p, path, len, e.ino))
 		e.action = SCR_PLAN_ACCEPT;
 	if (r == 0)
 		r = scr_plan_add(pl->out->plan, &e, path, &pos);
@@ -187,7 +189,10 @@ int scr_verb_accept(struct scr_ctx *ctx, const char *target, const char *const *
 	if (r == 0 && p.journal)
 		r = scr_publish_view(&p);
 	if (r == 0)
+		r = scr_repair_recover(&p);
+	if (r == 0)
 		r = accept_paths(&p, &select);
+	scr_repair_forget(&p);
 	scr_paths_free(&select);
 	return scr_pass_end(&p, r, out);
 }

@@ -17,6 +17,7 @@ struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void 
 	ctx->sink_arg = arg;
 	ctx->clock = &scr_clock_system;
 	ctx->reader_ops = &scr_reader_ops_system;
+	ctx->writer_ops = &scr_writer_ops_system;
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_mutex_init(&ctx->path_lock, NULL);
 	pthread_mutex_init(&ctx->diagnose_lock, NULL);

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "bitscrub.h"
 #include "io/reader.h"
+#include "io/writer.h"
 #include "kernels/kernel.h"
 
 struct scr_ctx {
@@ -19,6 +20,7 @@ struct scr_ctx {
 	/* Replaced by tests. */
 	const struct scr_clock *clock;
 	const struct scr_reader_ops *reader_ops;
+	const struct scr_writer_ops *writer_ops;
 	const char *state_root; /* NULL: the built-in one */
 	const struct scr_kernels *kernels; /* NULL: those that were chosen */
 

@@ -37,6 +37,17 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/publish.h \
 	lib/pass/readphase.c \
 	lib/pass/readphase.h \
+	lib/pass/repair.c \
+	lib/pass/repair.h \
+	lib/pass/repair_extent.c \
+	lib/pass/repair_file.c \
+	lib/pass/repair_internal.h \
+	lib/pass/repair_mend.c \
+	lib/pass/repair_recover.c \
+	lib/pass/repair_source.c \
+	lib/pass/repair_tell.c \
+	lib/pass/repair_undo.c \
+	lib/pass/repair_write.c \
 	lib/pass/report.c \
 	lib/pass/run.c \
 	lib/pass/select.c \

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "pass/parity.h"
+#include "pass/repair.h"
 #include "pass/planner_internal.h"
 #include "walk/resolve.h"
 
@@ -233,6 +234,8 @@ static int add_walked(struct planner *pl, struct scr_plan_entry *e, const char *
 	if (owner) {
 		e->action = SCR_PLAN_LINK;
 		e->owner = *owner;
+	} else if (scr_repair_holds(pl->p, path, e->path_len, e->ino)) {
+		e->action = SCR_PLAN_KEEP;
 	}
 	r = scr_plan_add(pl->out->plan, e, path, &pos);
 	if (r == 0 && e->nlink > 1 && !owner) {

@@ -74,7 +74,9 @@ struct scr_repair_file {
 	struct stat before, now;     /* before anything was written; after what was written last */
 	struct scr_writer *writer;   /* opened when there is something to write */
 	uint32_t unit;
+	int open_err;                /* positive errno of opening it */
 	const char *refused;         /* why nothing more is written to it */
+	bool told;                   /* that, with its blocks */
 	bool wrote;                  /* times have moved by our hand */
 	bool renew;                  /* extents recorded under the times before get those of now */
 	bool no_growth;              /* something behind the present end is lost */
@@ -82,7 +84,7 @@ struct scr_repair_file {
 	bool rotten;
 	struct scr_extent *changed;  /* extents as they shall be recorded, ascending */
 	uint32_t changed_count, changed_cap;
-	struct scr_undo_entry *entries; /* open ones, parked */
+	struct scr_undo_entry *entries; /* parked; mark.state: what they will be marked */
 	uint32_t entry_count, entry_cap;
 	uint32_t duplicates_sought;
 	/* The extents of the record, one after the other. */
@@ -106,6 +108,8 @@ struct scr_repair {
 	struct scr_mend mend;
 	uint8_t *window;             /* SCR_REPAIR_WINDOW bytes, for old bytes */
 	uint64_t looked_at, rotten;  /* files, for the stop */
+	struct scr_repair_held *open; /* entries to be completed or undone */
+	struct scr_buf owners;       /* paths, each with a NUL, of inodes that were named by a link */
 };
 
 #define SCR_REPAIR_WINDOW (SCR_UNDO_RANGE_MAX + 2 * (64u << 10))
@@ -114,9 +118,14 @@ int scr_repair_init(struct scr_repair *r, struct scr_pass *p);
 /* Closes the journal and publishes what is in it. @ret: the outcome so far. 0 or -errno. */
 int scr_repair_finish(struct scr_repair *r, int ret);
 
+void scr_repair_free(struct scr_repair *r);
+
 typedef int scr_repair_fn(struct scr_repair *r, struct scr_repair_file *rf);
-/* Calls @fn for each FILE record, not opened yet. @select may be NULL. */
-int scr_repair_each(struct scr_repair *r, scr_repair_fn *fn);
+/* Which FILE records scr_repair_each() is about; @damaged: with open damage. */
+typedef bool scr_repair_select_fn(struct scr_repair *r, const struct scr_file_record *f,
+				  bool damaged);
+/* Calls @fn for each FILE record that @select takes, not opened yet. 0, -EINTR, -errno. */
+int scr_repair_each(struct scr_repair *r, scr_repair_select_fn *select, scr_repair_fn *fn);
 
 /* repair_file.c */
 /* Opens the file of the record. 0; else rf->refused says why not. -ENOMEM. */
@@ -125,11 +134,10 @@ int scr_repair_open_file(struct scr_repair *r, struct scr_repair_file *rf);
 bool scr_repair_open_writer(struct scr_repair *r, struct scr_repair_file *rf);
 /* The next recorded extent, in order. 1, 0, -errno. */
 int scr_repair_next_extent(struct scr_repair *r, struct scr_repair_file *rf, struct scr_extent *e);
-/* Records @e (moved) when the file is closed. 0 or -ENOMEM. */
+/* Records @e (moved) when the file is closed, instead of what was to be for that extent. */
 int scr_repair_changed(struct scr_repair_file *rf, struct scr_extent *e);
-/* Journals what became of the file, and marks its entries @state. 0 or -errno (said). */
-int scr_repair_close_file(struct scr_repair *r, struct scr_repair_file *rf,
-			  enum scr_undo_state state);
+/* Journals what became of the file, and then marks its entries. 0 or -errno (said). */
+int scr_repair_close_file(struct scr_repair *r, struct scr_repair_file *rf);
 void scr_repair_free_file(struct scr_repair_file *rf);
 /* Whether the file still is as it was after our own last write. */
 bool scr_repair_unchanged(struct scr_repair_file *rf);
@@ -169,9 +177,41 @@ int scr_repair_cut(struct scr_repair *r, struct scr_repair_file *rf);
 int scr_repair_put_back(struct scr_repair *r, struct scr_repair_file *rf,
 			const struct scr_undo_entry *e, int64_t mtime_ns, uint64_t *kept);
 
-/* repair_undo.c */
+/* repair_undo.c: both also where no record of the file is left. */
 int scr_repair_undo(struct scr_repair *r);
 int scr_repair_purge(struct scr_repair *r);
+
+/* repair_recover.c */
+/* An undo entry, as far as it says which file it is about. */
+struct scr_repair_note {
+	uint32_t number;
+	char *path;
+	uint32_t path_len;
+	uint64_t ino;
+	enum scr_undo_state state;
+	bool tried, dealt_with;
+};
+
+struct scr_repair_held {
+	struct scr_repair_note *list; /* by path in walk order, then by number */
+	uint32_t count, cap;
+};
+
+/* The entries that @want takes by state and path. What can't be read is trouble, said; what was
+ * never finished is removed if @remove. 0 or -errno. */
+typedef bool scr_repair_want_fn(struct scr_repair *r, const struct scr_undo_entry *e);
+int scr_repair_notes(struct scr_repair *r, scr_repair_want_fn *want, bool remove,
+		     struct scr_repair_held **out);
+void scr_repair_notes_free(struct scr_repair_held *h);
+/* The notes about @path: the first one, and how many. */
+struct scr_repair_note *scr_repair_notes_of(const struct scr_repair_held *h, const char *path,
+					    size_t len, uint32_t *n);
+/* Looks at extent @index of the record again and records what is found. 0 or -errno. */
+int scr_repair_reassess(struct scr_repair *r, struct scr_repair_file *rf,
+			const struct scr_undo_entry *e);
+/* Moves @e to the entries that are marked, as @target, when the file is closed. 0 or -ENOMEM. */
+int scr_repair_keep_entry(struct scr_repair_file *rf, struct scr_undo_entry *e,
+			  enum scr_undo_state target);
 
 /* repair_tell.c */
 /* Tells how each block of the extent was repaired, or why not. */

@@ -15,6 +15,7 @@
 #include "pass/parity.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
+#include "pass/repair.h"
 #include "pass/tally.h"
 #include "walk/walk.h"
 
@@ -160,6 +161,8 @@ static int pass(struct scr_pass *p)
 	p->sum.first = scr_mreader_trailer(p->old)->files == 0;
 	r = scr_plan_guard_identity(p);
 	if (r == 0)
+		r = scr_repair_recover(p);
+	if (r == 0)
 		r = scr_parity_open(p, true);
 	if (r == 0)
 		r = plan(p, &planned);
@@ -171,6 +174,8 @@ static int pass(struct scr_pass *p)
 		r = read_and_publish(p, &planned);
 	scr_plan_free(planned.plan);
 	total(p, r);
+	if (r == 0 && p->ctx->opt.repair && (p->sum.blocks_damaged || p->sum.files_damaged))
+		r = scr_repair_after_run(p);
 	return r;
 }
 
@@ -183,6 +188,7 @@ int scr_verb_run(struct scr_ctx *ctx, const char *target, struct scr_summary *ou
 		r = open_state(&p);
 	if (r == 0)
 		r = pass(&p);
+	scr_repair_forget(&p);
 	return scr_pass_end(&p, r, out);
 }
 
