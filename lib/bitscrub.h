@@ -284,7 +284,10 @@ struct scr_status {
 	bool parity;                   /* switched on */
 	uint64_t files, links, bytes, extents, blocks, hole_bytes;
 	uint64_t files_damaged, blocks_damaged, bytes_damaged, extents_unrecorded;
-	uint64_t parity_bytes;
+	uint64_t parity_bytes;         /* that records refer to */
+	uint64_t parity_stored;        /* that the segments take */
+	uint64_t state_free;           /* bytes free where the state is; 0: not known */
+	bool state_beside_data;        /* on one file system with the data: no help against its loss */
 	int64_t oldest_check_ns, newest_check_ns; /* 0: nothing checked */
 	uint64_t bytes_never_checked;
 	/* Bytes by age of last check when published: bucket i counts ages below 2^i days, the last

@@ -126,6 +126,8 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 		put_int(o, "blocks", d->blocks);
 		put_int(o, "offset", d->offset);
 		put_int(o, "length", d->length);
+	} else if (d->kind == SCR_DAMAGE_MANIFEST) {
+		put_int(o, "offset", d->offset);
 	}
 	if (d->kind == SCR_DAMAGE_PARITY) {
 		put_int(o, "offset", d->offset);
@@ -300,6 +302,9 @@ static void put_counts(json_t *o, const struct scr_status *s)
 	put_int(o, "bytes_damaged", s->bytes_damaged);
 	put_int(o, "extents_unrecorded", s->extents_unrecorded);
 	put_int(o, "parity_bytes", s->parity_bytes);
+	put_int(o, "parity_stored", s->parity_stored);
+	put_int(o, "state_free", s->state_free);
+	put_bool(o, "state_beside_data", s->state_beside_data);
 	put_int(o, "bytes_never_checked", s->bytes_never_checked);
 }
 

@@ -127,6 +127,8 @@ static void known_damage(struct report *r, const char *target, const struct scr_
 
 static void text_damage(struct report *r, const char *target, const struct scr_damage *d)
 {
+	if (d->kind == SCR_DAMAGE_MANIFEST)
+		return; /* the talk about it says all */
 	if (d->known && r->opt->quiet) {
 		known_damage(r, target, d);
 		return;

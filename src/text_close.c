@@ -38,7 +38,7 @@ static bool is_verb(const struct report *r, const char *verb)
 
 static void put_verdicts(const struct scr_summary *s)
 {
-	const char *comma = ": ";
+	const char *comma = s->files ? ": " : "";
 
 	for (int v = 0; v < SCR_VERDICTS; v++) {
 		if (!s->verdicts[v])
@@ -171,14 +171,28 @@ static void next_after_success(const struct report *r, const char *target,
 		fputs("   (from cron: run -q --existing)\n", stdout);
 }
 
+static bool did_nothing(const struct scr_summary *s)
+{
+	for (int v = 0; v < SCR_VERDICTS; v++)
+		if (s->verdicts[v])
+			return false;
+	return !s->complete && s->bytes_read == 0;
+}
+
 static void put_totals(const struct report *r, const char *target, const struct scr_summary *s)
 {
 	char size[UNITS_TEXT];
 
 	quote_name(stdout, target, strlen(target));
-	printf(": %s\n  ", headline(r, s));
-	put_count(s->files, "file");
-	printf(", %s", units_size(size, s->bytes));
+	printf(": %s\n", headline(r, s));
+	if (did_nothing(s))
+		return;
+	fputs("  ", stdout);
+	/* A pass that was stopped doesn't know what all of it is. */
+	if (s->files || !(s->exit & SCR_EXIT_STOPPED)) {
+		put_count(s->files, "file");
+		printf(", %s", units_size(size, s->bytes));
+	}
 	put_verdicts(s);
 	putchar('\n');
 	if (s->bytes_read)
@@ -213,14 +227,6 @@ static void init_done(const struct report *r, const char *target)
 	fputs(": manifest created, nothing was read\nNext: ", stdout);
 	text_command(r, "run", target);
 	putchar('\n');
-}
-
-static bool did_nothing(const struct scr_summary *s)
-{
-	for (int v = 0; v < SCR_VERDICTS; v++)
-		if (s->verdicts[v])
-			return false;
-	return !s->complete && s->bytes_read == 0;
 }
 
 static bool sound(const struct scr_summary *s)

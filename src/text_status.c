@@ -104,8 +104,13 @@ static void put_parity(const struct scr_status *s)
 	if (!s->parity)
 		puts("  parity       off");
 	else
-		printf("  parity       one byte for %u of data: %s\n", s->columns,
-		       units_size(size, s->parity_bytes));
+		printf("  parity       one byte for %u of data: %s%s\n", s->columns,
+		       units_size(size, s->parity_bytes),
+		       s->state_beside_data
+			       ? ", beside the data (repairs rot and bad sectors, not a lost disk)"
+			       : "");
+	if (s->state_free)
+		printf("  free         %s where the state is\n", units_size(size, s->state_free));
 }
 
 static void put_passes(const struct scr_status *s)

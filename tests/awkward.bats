@@ -28,7 +28,7 @@ load robust
 	mkdir tree
 	n255=$(printf 'n%.0s' {1..255})
 	names=($'new\nline' "quo'te" 'double"quote' $'esc\e[31mape' $'tab\there' $'bell\a' $'bad\xff\xfeutf8'
-		$'cut\xc3' ' leading' 'trailing ' '-rf' '--help' '*' '$(id)' '`id`' 'back\slash' '...'
+		$'cut\xc3' ' leading' 'trailing ' '-rf' '--help' '*' \$\(id\) \`id\` 'back\slash' '...'
 		'~' '#' $'\r' "$n255" $'\xe2\x80\xaeright-to-left' 'ümläut' '.hidden')
 	for name in "${names[@]}"; do
 		echo "$name" >"tree/$name"
@@ -41,7 +41,7 @@ load robust
 	jq -e . <<<"$output" >/dev/null
 	expect 0 run --verbose --state=s tree
 	# Nothing but line feeds controls the terminal, and each file is one line.
-	[ -z "$(tr -d '\n' <<<"$output" | LC_ALL=C grep -a '[[:cntrl:]]')" ]
+	[ "$(tr -d '\n' <<<"$output" | LC_ALL=C grep -ac '[[:cntrl:]]')" -eq 0 ]
 	[ "$(grep -c ': ok$' <<<"$output")" -eq "$count" ]
 	# A shell takes the names of list back to the same bytes.
 	expect 0 list --state=s tree
@@ -152,7 +152,7 @@ inside() {
 	perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, sockaddr_un("tree/socket")) or die'
 	timeout 20 strace -f -qq -o trace -e trace=%file,openat2 "$SCRUB" run -q --state=s tree
 	grep -q '"data"' trace
-	[ "$(grep -E 'open.*"(.*/)?(fifo|null|tape|loop|socket)"' trace | wc -l)" -eq 0 ]
+	[ "$(grep -cE 'open.*"(.*/)?(fifo|null|tape|loop|socket)"' trace)" -eq 0 ]
 	timeout 20 "$SCRUB" run -q --state=s tree
 	expect 0 list --state=s tree
 	[ "$output" = data ]

@@ -37,10 +37,12 @@ tests_text_test_SOURCES = \
 tests_text_test_LDADD = $(CMOCKA_LIBS)
 endif
 
-# The unit tests alone; and the same under valgrind.
+# The unit tests alone; with whole passes, for the thread sanitizer; and under valgrind.
 check-unit:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests)'
+check-threads:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests) tests/report.bats tests/terminal.bats'
 check-valgrind:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests)' \
 		TEST_LOG_COMPILER='valgrind -q --error-exitcode=99 --leak-check=full'
-.PHONY: check-unit check-valgrind
+.PHONY: check-unit check-threads check-valgrind

@@ -17,7 +17,7 @@ prepare() {
 	[ "$(wc -l <listed)" -eq 40 ]
 }
 
-# bytes FROM TO SAMPLE VERB...: flips bytes of the manifest in turn: all of the first 128 of each 4 KiB
+# flip_each SAMPLE SEED COMMAND: flips bytes of the manifest in turn: all of the first 128 of each 4 KiB
 # and a seeded sample of the others. The command must exit with 12 (trouble; the known damage), say
 # so, and print what it prints of a sound one.
 flip_each() {
@@ -38,8 +38,10 @@ flip_each() {
 		sub get {
 			my $out = `@cmd 2>err`;
 			my $exit = $? >> 8;
-			$out =~ s/^.*"event":"(?:summary|damage)".*\n//mg;
-			return ($exit, $out);
+			open my $e, "<", "err" or die;
+			my $said = join("", $out, <$e>) =~ /the manifest itself is damaged, at byte/;
+			$out =~ s/^.*"event":"(?:summary|damage|trouble)".*\n//mg;
+			return ($exit, $out, $said);
 		}
 		my ($was, $want) = get();
 		$was == 4 or die "@cmd: exit $was of a sound manifest";
@@ -49,11 +51,10 @@ flip_each() {
 			substr($bad, $i, 1) ^= chr(1 << int rand 8) if $i % 3;
 			substr($bad, $i, 1) = chr(ord(substr $bad, $i, 1) ^ 0xff) unless $i % 3;
 			put($bad);
-			my ($exit, $out) = get();
-			open my $e, "<", "err" or die;
-			my $err = do { local $/; <$e> } // "";
-			next if $exit == 12 && $out eq $want;
-			print "byte $i of $n: exit $exit, ", $out eq $want ? "same" : "other", " content\n$err";
+			my ($exit, $out, $said) = get();
+			next if $exit == 12 && $out eq $want && $said;
+			printf "byte %d of %d: exit %d, %s content, %s\n", $i, $n, $exit,
+				$out eq $want ? "same" : "other", $said ? "said" : "not said";
 			exit 1 if ++$wrong > 10;
 		}
 		put($good);
@@ -72,7 +73,7 @@ flip_each() {
 	prepare
 	flip_each 100 2 "'$SCRUB' status --json --state=s tree"
 	flip_each 100 3 "'$SCRUB' export --format=sfv --state=s tree"
-	flip_each 60 4 "'$SCRUB' verify --json --verbose --state=s tree"
+	flip_each 60 4 "'$SCRUB' verify -j1 --json --verbose --state=s tree"
 }
 
 @test "what was repaired is reported with its place, and read-only verbs leave the file alone" {
@@ -82,12 +83,54 @@ flip_each() {
 	for verb in verify status list; do
 		expect 12 $verb --json --state=s tree
 		[ "$(jq -r 'select(.event == "damage" and .kind == "manifest") | .offset' <<<"$output")" = 4096 ]
-		expect 12 $verb --state=s tree
-		has "tree: manifest"
+		expect 12 $verb -q --state=s tree
+		says "tree: the manifest itself is damaged, at byte 4096"
 		cmp s/manifest bad
 	done
+	cp -a s ref
+	cp good ref/manifest
+	"$SCRUB" export --format=sfv --state=ref tree >sfv || true
 	expect 12 export --format=sfv --state=s tree
+	[ "$output" = "$(cat sfv)" ]
+	says "the manifest itself is damaged"
 	cmp s/manifest bad
+}
+
+@test "the same for a manifest of several groups that is read on the way" {
+	mkdir tree
+	large tree/large 150
+	expect 0 run -q --block-size=512 --state=s tree
+	[ "$(stat -c %s s/manifest)" -gt 2000000 ]
+	cp s/manifest good
+	"$SCRUB" export --format=sfv --state=s tree >sfv
+	# The second group begins at 1122304.
+	for at in 1122304 1200000 2100000; do
+		cp good s/manifest
+		flip s/manifest $at
+		expect 8 list --state=s tree
+		[ "$output" = large ]
+		says "the manifest itself is damaged, at byte $((at / 4096 * 4096))"
+		expect 8 verify --json --state=s tree
+		[ "$(summary ok)" -eq 1 ]
+		[ "$(jq -r 'select(.kind == "manifest") | .offset' <<<"$output")" = $((at / 4096 * 4096)) ]
+		expect 8 export --format=sfv --state=s tree
+		[ "$output" = "$(cat sfv)" ]
+		expect 1 run --json --state=s tree
+		[ "$(summary ok)" -eq 1 ]
+		[ "$(summary repaired)" -eq 1 ]
+		expect 0 verify -q --state=s tree
+	done
+	# A group that can't be repaired: nothing behind it is believed, and nothing published.
+	cp good s/manifest
+	dd if=/dev/zero of=s/manifest bs=4096 seek=290 count=40 conv=notrunc status=none
+	cp -a s before
+	for verb in list verify run "export --format=sfv"; do
+		# shellcheck disable=SC2086 # words
+		expect 8 $verb --state=s tree
+		says "manifest"
+		hasnt "No damage"
+		cmp before/manifest s/manifest
+	done
 }
 
 @test "run repairs it on disk and exits with bit 1" {
@@ -173,10 +216,9 @@ refused() {
 	prepare
 	# Data and parity of a group of one column are the same place.
 	for pair in "0 12288" "100 12388" "4100 8200"; do
-		set -- $pair
 		cp good s/manifest
-		flip s/manifest "$1"
-		flip s/manifest "$2"
+		flip s/manifest "${pair% *}"
+		flip s/manifest "${pair#* }"
 		run --separate-stderr "$SCRUB" list --json --state=s tree
 		[ $((status & 8)) -eq 8 ]
 		if [ "$status" -eq 12 ]; then

@@ -285,6 +285,25 @@ static void test_no_damage(void **state)
 	}
 }
 
+/* A pass that was stopped has no totals; one stopped before it did anything has no figures at all. */
+static void test_stopped(void **state)
+{
+	struct scr_summary s = { .exit = SCR_EXIT_STOPPED };
+	struct fixture *f = begin("run");
+
+	(void)state;
+	report_end(&f->report, "/srv", &s);
+	s.verdicts[SCR_NEW] = 5;
+	report_end(&f->report, "/srv", &s);
+	end(f,
+	    "/srv: stopped; what was done is kept\n"
+	    "Next: scrub run /srv   (goes on from here)\n"
+	    "/srv: stopped; what was done is kept\n"
+	    "  5 new\n"
+	    "Next: scrub run /srv   (goes on from here)\n",
+	    "");
+}
+
 static void test_options_in_next(void **state)
 {
 	struct fixture *f = begin("run");
@@ -470,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_no_damage),
+		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_options_in_next),
 		cmocka_unit_test(test_quiet_success),
 		cmocka_unit_test(test_quiet_known),

@@ -5,6 +5,7 @@ robust_tests = \
 	tests/fulldisk.bats \
 	tests/interrupt.bats \
 	tests/lock.bats \
+	tests/manifestguard.bats \
 	tests/publish.bats \
 	tests/state.bats \
 	tests/stateplace.bats \

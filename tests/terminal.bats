@@ -116,6 +116,7 @@ screen() {
 		pkill -$sig -f "run -j1 dir" -P $!
 		status=0
 		wait $! || status=$?
+		[ "$status" -eq 32 ] || { echo "exit $status"; cat out err; }
 		[ "$status" -eq 32 ]
 		grep -q 'stopping; what was done is kept' err
 		grep -q '^dir: stopped; what was done is kept$' out

@@ -5,10 +5,10 @@
 load helper
 load robust
 
-# midway ARGUMENT...: a pass that is stopped after some files of d000 and before those of d001.
+# midway: a pass that is stopped after some files of d000 and before those of d001.
 midway() {
 	need_strace
-	start_slow openat2 10000 run -j1 --json --verbose --state=s "$@" tree
+	start_slow openat2 10000 run -j1 --json --verbose --state=s tree
 	until_true 20 size_above s/journal 3000
 	kill -STOP "$pid"
 	[ "$(stat -c %s s/journal)" -lt 20000 ]

@@ -35,6 +35,7 @@ int scr_repair(struct scr_ctx *ctx, const char *target, const char *const *paths
 	return ctx && target ? scr_verb_repair(ctx, target, paths, npaths, out) : -EINVAL;
 }
 
+
 int scr_list(struct scr_ctx *ctx, const char *target, const char *const *paths, size_t npaths,
 	     struct scr_summary *out)
 {

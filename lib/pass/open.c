@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ int scr_pass_no_manifest(struct scr_pass *p)
 
 void scr_pass_unload(struct scr_pass *p)
 {
+	scr_pass_tell_repairs(p);
 	scr_journal_free(p->journal);
 	scr_mreader_free(p->old);
 	if (p->journal_fd >= 0)
@@ -88,12 +90,12 @@ static void measure_skew(struct scr_pass *p)
 	close(fd);
 }
 
-/* Says what the manifest's own protection had to mend. */
-static void tell_repairs(struct scr_pass *p, enum scr_access access)
+void scr_pass_tell_repairs(struct scr_pass *p)
 {
-	struct scr_mreader_damage d;
+	struct scr_mreader_damage d = {0};
 
-	scr_mreader_get_damage(p->old, &d);
+	if (p->old)
+		scr_mreader_get_damage(p->old, &d);
 	if (d.groups_repaired == 0 || p->manifest_repaired)
 		return;
 	p->manifest_repaired = true;
@@ -104,8 +106,16 @@ static void tell_repairs(struct scr_pass *p, enum scr_access access)
 				   .size_was = -1,
 				   .size_now = -1,
 			   });
-	if (is_reading(access))
-		p->sum.exit |= SCR_EXIT_TROUBLE;
+	if (p->reading)
+		scr_trouble(p, NULL, 0, 0,
+			    "the manifest itself is damaged, at byte %" PRIu64
+			    ": repaired in memory; the next 'run' writes it anew",
+			    d.first_offset);
+	else
+		scr_warn(p, NULL, 0,
+			 "the manifest itself was damaged, at byte %" PRIu64
+			 ": repaired, and written anew when this ends",
+			 d.first_offset);
 }
 
 static int refuse_manifest(struct scr_pass *p, const char *name, int r, const char *why)
@@ -143,7 +153,8 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 	r = scr_mreader_open(p->manifest_fd, scr_kernels_reference(), &p->old, &why);
 	if (r < 0)
 		return refuse_manifest(p, name, r, why);
-	tell_repairs(p, access);
+	p->reading = is_reading(access);
+	scr_pass_tell_repairs(p);
 	scr_header_free(&p->header);
 	r = scr_header_copy(&p->header, scr_mreader_header(p->old));
 	if (r < 0)

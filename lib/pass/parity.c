@@ -74,6 +74,13 @@ static void human(char *out, size_t size, uint64_t bytes)
 	snprintf(out, size, u ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
+static bool beside_data(const struct scr_pass *p, const struct scr_fs_info *state)
+{
+	const struct scr_fs_info *data = &p->fs;
+
+	return scr_fs_same(data->type, data->uuid, data->subvol, data->fsid, state);
+}
+
 int scr_parity_check_space(struct scr_pass *p, const struct scr_planned *planned)
 {
 	uint64_t need = planned->parity_bytes, used = 0, available = 0, keep;
@@ -99,9 +106,25 @@ int scr_parity_check_space(struct scr_pass *p, const struct scr_planned *planned
 			    needs, p->state.path, frees);
 		return -ENOSPC;
 	}
-	if (need >= WORTH_SAYING)
-		scr_note(p, "parity: up to %s will be written to %s (%s free)", needs, p->state.path, frees);
+	if (need < WORTH_SAYING)
+		return 0;
+	scr_note(p, "parity: up to %s will be written to %s (%s free)", needs, p->state.path, frees);
+	if (p->sum.first && beside_data(p, &fs))
+		scr_note(p, "parity on the disk of the data repairs rot and bad sectors, not a lost disk");
 	return 0;
+}
+
+void scr_parity_status(struct scr_pass *p, struct scr_status *s)
+{
+	struct scr_fs_info fs;
+	uint64_t available;
+
+	if (p->state.dirfd < 0 || scr_fs_info(p->state.dirfd, &fs) < 0)
+		return;
+	s->state_free = fs.available;
+	s->state_beside_data = beside_data(p, &fs);
+	if (scr_parity_open(p, false) == 0)
+		scr_segments_usage(p->segments, &s->parity_stored, &available);
 }
 
 /* ---- storing ----------------------------------------------------------------------------- */

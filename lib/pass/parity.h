@@ -33,6 +33,9 @@ int scr_parity_store(struct scr_worker *k, struct scr_work *w, struct scr_extent
 int scr_parity_check(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
 		     struct scr_extent *out);
 
+/* Fills in what status says about the store. What can't be learned stays 0. */
+void scr_parity_status(struct scr_pass *p, struct scr_status *s);
+
 /* Whether segment @n has so little in use that publishing copies it to a new one. */
 bool scr_parity_is_sparse(const struct scr_pass *p, uint32_t n);
 /* Copies the parity of @e to the new segment if its own is sparse. 0 or -errno. */

@@ -141,6 +141,9 @@ int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 {
 	struct scr_event ev = {.type = SCR_EV_SUMMARY, .target = p->target, .u.summary = &p->sum};
 
+	scr_pass_tell_repairs(p);
+	if (r == 0 && p->manifest_repaired && p->published)
+		p->sum.repaired++;
 	p->sum.seconds = (double)(scr_clock_monotonic(p->ctx->clock) - p->start_ns) / 1e9;
 	p->sum.exit = exit_status(p, r);
 	p->ctx->phase = NULL;

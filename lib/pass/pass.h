@@ -45,6 +45,7 @@ struct scr_pass {
 	struct scr_policy policy;
 	struct scr_selection *selection;
 	unsigned int diagnoses, holders; /* made so far: bounded; under ctx->diagnose_lock */
+	bool reading;                /* the verb writes nothing */
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	bool published;
 	struct scr_trailer trailer;  /* of what is published now */
@@ -72,6 +73,8 @@ int scr_pass_create_state(struct scr_pass *p);
 /* (Re)opens manifest and what depends on it, after publishing too. */
 int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name);
 void scr_pass_unload(struct scr_pass *p);
+/* Says, once, what the manifest's own protection had to mend in what was read of it so far. */
+void scr_pass_tell_repairs(struct scr_pass *p);
 /* Says that there is no manifest, and what to type. Returns -ENOENT. */
 int scr_pass_no_manifest(struct scr_pass *p);
 /* Computes the exit status, delivers the summary, frees everything. Returns @r. */

@@ -11,6 +11,7 @@
 
 #include "parity/undo.h"
 #include "pass/filesum.h"
+#include "pass/parity.h"
 #include "pass/select.h"
 
 static int open_peek(struct scr_pass *p)
@@ -270,6 +271,7 @@ static int status(struct scr_pass *p, struct scr_status *s)
 			scr_trouble(p, NULL, 0, r == -EBADMSG ? 0 : -r,
 				    "cannot read manifest or journal");
 	}
+	scr_parity_status(p, s);
 	p->sum.files = s->files + s->links;
 	p->sum.bytes = s->bytes;
 	p->sum.blocks = s->blocks;

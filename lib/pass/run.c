@@ -176,8 +176,6 @@ static int pass(struct scr_pass *p)
 	total(p, r);
 	if (r == 0 && p->ctx->opt.repair && (p->sum.blocks_damaged || p->sum.files_damaged))
 		r = scr_repair_after_run(p);
-	if (r == 0 && p->manifest_repaired)
-		p->sum.repaired++;
 	return r;
 }
 
