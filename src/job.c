@@ -17,7 +17,7 @@ int job_begin(struct job *job)
 
 	watch_block(&job->watch);
 	/* A pass shall not die of a reader that went away; it tells at its end that nobody listened. */
-	if (job->cmd->options & OPT_JOBS)
+	if (job->cmd->options & (OPT_JOBS | OPT_DRY_RUN))
 		signal(SIGPIPE, SIG_IGN);
 	job->ctx = scr_new(&opt->lib, report_event, &job->report);
 	if (!job->ctx)

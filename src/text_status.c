@@ -135,10 +135,25 @@ static void put_passes(const struct scr_status *s)
 		       s->journal_records);
 }
 
+static void put_undo(const struct scr_status *s)
+{
+	char size[UNITS_TEXT], from[UNITS_TEXT], to[UNITS_TEXT];
+
+	if (s->undo_done)
+		printf("  undo         %" PRIu32 " repairs can be undone, %s; from %s to %s\n",
+		       s->undo_done, units_size(size, s->undo_bytes),
+		       units_date(from, s->undo_oldest_ns), units_date(to, s->undo_newest_ns));
+	if (s->undo_open)
+		printf("  under repair %" PRIu32 " repairs were cut short; the next pass or repair completes them\n",
+		       s->undo_open);
+	if (s->undo_damaged)
+		printf("  undo log     %" PRIu32 " entries can't be read\n", s->undo_damaged);
+}
+
 static void put_next(const struct report *r, const char *target, const struct scr_status *s)
 {
 	fputs("Next: ", stdout);
-	text_command(r, s->files_damaged || s->blocks_damaged ? "list --damaged" : "run", target);
+	text_command(r, s->files_damaged || s->blocks_damaged ? "repair" : "run", target);
 	putchar('\n');
 }
 
@@ -157,6 +172,7 @@ void text_status(struct report *r, const char *target, const struct scr_status *
 	put_damage(r, s);
 	put_parity(s);
 	put_passes(s);
+	put_undo(s);
 	if (!r->opt->lib.manifest && !s->pass_running)
 		put_next(r, target, s);
 }

@@ -9,10 +9,12 @@ _scrub_options()
 	init) echo "--quiet --json --state --block-size --parity --no-parity --parity-unit" \
 		"--exclude --cross-mounts --help" ;;
 	run) echo "--quiet --json --verbose --jobs --state --wait --existing --allow-missing" \
-		"--allow-moved --from-previous --cached --kernel --block-size --parity --no-parity" \
+		"--allow-moved --from-previous --cached --repair --kernel --block-size --parity --no-parity" \
 		"--parity-unit --exclude --cross-mounts --help" ;;
 	verify) echo "--quiet --json --verbose --jobs --state --manifest --wait --cached --kernel" \
 		"--help" ;;
+	repair) echo "--quiet --json --state --wait --from --dry-run --force --undo --purge" \
+		"--kernel --help" ;;
 	accept) echo "--quiet --json --verbose --jobs --state --wait --kernel --help" ;;
 	status) echo "--quiet --json --state --manifest --help" ;;
 	list) echo "--quiet --json --state --manifest --damaged --long --help" ;;
@@ -23,7 +25,7 @@ _scrub_options()
 	esac
 }
 
-_scrub_verbs="init run verify accept status list export config bench help"
+_scrub_verbs="init run verify repair accept status list export config bench help"
 _scrub_settings="block-size= parity= parity-unit= exclude= cross-mounts= frozen= ctime= inode=
 	mtime-window= stale-after= copy="
 
@@ -31,7 +33,7 @@ _scrub_settings="block-size= parity= parity-unit= exclude= cross-mounts= frozen=
 _scrub_values()
 {
 	case $1 in
-	--state) echo -d ;;
+	--state | --from) echo -d ;;
 	-m | --manifest) echo -f ;;
 	--format) echo "sfv" ;;
 	--kernel) echo "cycle inet= crc32= xor= fused= without=" ;;

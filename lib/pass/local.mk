@@ -43,6 +43,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/repair_file.c \
 	lib/pass/repair_internal.h \
 	lib/pass/repair_mend.c \
+	lib/pass/repair_plan.c \
 	lib/pass/repair_recover.c \
 	lib/pass/repair_source.c \
 	lib/pass/repair_tell.c \

@@ -150,12 +150,17 @@ int scr_repair_mend_file(struct scr_repair *r, struct scr_repair_file *rf);
 int scr_mend_load(struct scr_repair *r, struct scr_repair_file *rf, const struct scr_extent *e);
 /* Finds the right content of bad blocks. 0 or -errno. */
 int scr_mend_fix(struct scr_repair *r, struct scr_repair_file *rf, const struct scr_extent *e);
+
+/* repair_plan.c */
 /* What has to be written, in whole verified units; takes back what can't be. 0 or -ENOMEM. */
 int scr_mend_plan(struct scr_repair_file *rf, struct scr_mend *m);
 /* @e as it shall be recorded, by what is known of it now. @kind, @since: of damage that the record
  * does not know. 0 or -ENOMEM. */
 int scr_mend_result(struct scr_repair *r, const struct scr_extent *e, uint8_t kind, int64_t since,
 		    struct scr_extent *out);
+/* Counts bad and mended blocks. */
+void scr_mend_count(struct scr_mend *m);
+bool scr_gaps_overlap(const struct scr_gaps *g, uint32_t start, uint32_t length);
 /* Nothing of the extent was repaired after all. */
 void scr_mend_give_up(struct scr_mend *m);
 void scr_mend_free(struct scr_mend *m);

@@ -24,18 +24,33 @@ static enum scr_relation relation(const struct scr_repair *r, const struct scr_r
 
 /* ---- what must not be touched ------------------------------------------------------------ */
 
-/* The rules of a check: rot only if nothing but rot can have changed the content. */
+static const struct scr_damage_record *known(const struct scr_extent *e, uint32_t block)
+{
+	for (uint32_t i = 0; i < e->damage_count; i++)
+		if (e->damage[i].block == block)
+			return &e->damage[i];
+	return NULL;
+}
+
+/*
+ * The rules of a check: rot only if nothing but rot can have changed the content. Damage that is
+ * known was judged when it was found.
+ */
 static bool is_altered(const struct scr_repair *r, const struct scr_repair_file *rf,
 		       const struct scr_extent *e)
 {
 	bool lazy = r->p->fs.lazytime && e->recorded_ns < r->p->boot_ns;
 	bool racy = (e->flags & SCR_EXTENT_RACY) || lazy;
 
-	if (scr_judge_difference(relation(r, rf, &e->stamp), racy) != SCR_ROT)
+	if (scr_judge_difference(relation(r, rf, &e->stamp), false) != SCR_ROT)
 		return true;
-	for (uint32_t i = 0; i < e->damage_count; i++)
-		if (e->damage[i].kind == SCR_REC_ALTERED)
+	for (uint32_t i = 0; i < e->cut.blocks; i++) {
+		const struct scr_damage_record *d = known(e, i);
+
+		if (r->mend.state[i] != SCR_BLOCK_SOUND &&
+		    (d ? d->kind == SCR_REC_ALTERED : racy))
 			return true;
+	}
 	return false;
 }
 

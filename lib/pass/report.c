@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "parity/undo.h"
 #include "pass/filesum.h"
 #include "pass/parity.h"
 #include "pass/select.h"
@@ -228,6 +229,30 @@ static int count_damage(struct scr_pass *p, struct scr_status *s)
 	return r;
 }
 
+/* What is kept of repairs. */
+static void fill_undo(struct scr_pass *p, struct scr_status *s)
+{
+	struct scr_undo_counts n = {0};
+	struct scr_undo_log *log = NULL;
+	struct scr_why why = {""};
+	int r = scr_undo_log_open(&p->state, true, &log, &why);
+
+	if (r == 0)
+		r = scr_undo_count(log, &n);
+	scr_undo_log_free(log);
+	if (r < 0)
+		scr_trouble(p, NULL, 0, r == -EPERM ? 0 : -r, "cannot read the undo log in %s%s%s",
+			    p->state.path, *why.text ? ": " : "", why.text);
+	s->undo_open = n.open;
+	s->undo_done = n.done;
+	s->undo_damaged = n.damaged;
+	s->undo_bytes = n.bytes;
+	s->undo_oldest_ns = n.oldest_ns;
+	s->undo_newest_ns = n.newest_ns;
+	if (n.open && !s->pass_running)
+		p->sum.exit |= SCR_EXIT_TROUBLE;
+}
+
 static int status(struct scr_pass *p, struct scr_status *s)
 {
 	int r = 0;
@@ -237,6 +262,8 @@ static int status(struct scr_pass *p, struct scr_status *s)
 		s->running_pid = scr_state_holder(&p->state);
 		s->pass_running = s->running_pid != 0;
 	}
+	if (p->state.dirfd >= 0)
+		fill_undo(p, s);
 	if (p->journal && !s->pass_running) {
 		s->journal_records = scr_journal_count(p->journal);
 		r = count_damage(p, s);
