@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Level 3 of the repair search: blocks that their own checksums put right.
  *
- * Of a block that was read whole, the difference of the CRCs may be the syndrome of one flipped bit,
- * confirmed by the Internet checksum. Of a block with unreadable bytes, these may have been zeros. Both
- * are only believed where parity cannot speak: where nobody else is bad, S is this block's error and
- * must be exactly that bit, or nothing.
+ * Of a block that was read whole, the difference of the CRCs may be the syndrome of one flipped
+ * bit, confirmed by the Internet checksum. Of a block with unreadable bytes, these may have been
+ * zeros. Both are only believed where parity cannot speak: where nobody else is bad, S is this
+ * block's error and must be exactly that bit, or nothing.
  */
 #include <config.h>
 #include "parity/search_internal.h"
@@ -26,16 +26,16 @@ static bool find_flip(const struct scr_bad *b, struct flip *f)
 		*f = (struct flip){0};
 		return scr_check_equal(b->is, b->want);
 	}
-	if (!scr_bitflip_find(b->want.crc, b->want.inet, b->is.crc, b->is.inet, b->length,
-			      &f->byte, &bit))
+	if (!scr_bitflip_find(b->want.crc, b->want.inet, b->is.crc, b->is.inet, b->length, &f->byte,
+			      &bit))
 		return false;
 	f->mask = (uint8_t)(1u << bit);
 	return true;
 }
 
 /* Whether S in zone @z, where @b alone is bad, is the error @f and no other. */
-static bool zone_agrees(const struct scr_hunt *h, const struct scr_bad *b,
-			const struct scr_zone *z, struct flip f)
+static bool zone_agrees(const struct scr_hunt *h, const struct scr_bad *b, const struct scr_zone *z,
+			struct flip f)
 {
 	uint32_t start = scr_bad_offset(h, b, z->start), len = z->end - z->start, at, more;
 	const uint8_t *s = h->syndrome + z->start;
