@@ -299,22 +299,32 @@ static void go_stale(struct dice *d, struct trial *t, const struct scr_kernels *
 	free(parity);
 }
 
-enum class { REPAIR, REFUSE, EITHER, MIXED, NOTHING, STALE, CLASSES };
+enum outcome { REPAIR, REFUSE, EITHER, MIXED, NOTHING, STALE, CLASSES };
 
 static const char *const class_names[] = {
 	"must repair", "must refuse", "either", "mixed", "no damage", "stale parity",
 };
 
-static enum class classify(const struct trial *t) {
+static enum outcome classify(const struct trial *t)
+{
 	uint32_t n = t->s.cut.blocks + t->s.cut.parity_blocks, seen = 0;
 
-	if (t->stale) return STALE; for (uint32_t i = 0; i < n; i++) seen |= 1u << t->expect[i];
-	seen &= ~(1u << EXPECT_SOUND); switch (seen){
-		case 0 : return NOTHING; case 1u << EXPECT_REPAIR : return REPAIR;
-		case 1u << EXPECT_REFUSE : return REFUSE;
-		case 1u << EXPECT_EITHER : return EITHER;
+	if (t->stale)
+		return STALE;
+	for (uint32_t i = 0; i < n; i++)
+		seen |= 1u << t->expect[i];
+	seen &= ~(1u << EXPECT_SOUND);
+	switch (seen) {
+	case 0:
+		return NOTHING;
+	case 1u << EXPECT_REPAIR:
+		return REPAIR;
+	case 1u << EXPECT_REFUSE:
+		return REFUSE;
+	case 1u << EXPECT_EITHER:
+		return EITHER;
 	}
-return MIXED;
+	return MIXED;
 }
 
 struct totals {
@@ -331,10 +341,10 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static void count(struct totals *sum, const struct trial *t, enum class class)
+static void count(struct totals *sum, const struct trial *t, enum outcome outcome)
 {
-	sum->cases[class]++;
-	sum->whole[class] += t->s.lost == 0;
+	sum->cases[outcome]++;
+	sum->whole[outcome] += t->s.lost == 0;
 	sum->repaired += t->s.repaired;
 	sum->lost += t->s.lost;
 	for (uint32_t i = 0; i < t->s.cut.blocks; i++)
