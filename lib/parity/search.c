@@ -191,8 +191,8 @@ int scr_search_extent(struct scr_search *s)
 		err = fold(&h);
 	if (!err)
 		err = rounds(&h);
-	if (!err)
-		tell(&h);
+	/* Also after an error: what was repaired until then is right. */
+	tell(&h);
 	hunt_free(&h);
 	return err;
 }

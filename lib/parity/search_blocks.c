@@ -96,6 +96,7 @@ static void verify_row(struct scr_hunt *h, struct row r, uint32_t *bad_of)
 			.parity = r.parity,
 			.gap = gap,
 			.state = SCR_BLOCK_LOST,
+			.why = SCR_LOST_NO_FIT,
 		};
 	}
 }

@@ -28,6 +28,7 @@ struct scr_bad {
 	bool gap;               /* part of it could not be read */
 	bool twice;             /* an unreadable byte of it meets another one */
 	bool fixed;             /* is right now */
+	bool hopeless;          /* its own checksums don't put it right */
 	bool touched;           /* its surroundings have changed in this round */
 	uint32_t parent;        /* union-find: blocks of one component */
 	uint32_t residue, need; /* CRC of the error that forced positions leave; what is open */

@@ -81,9 +81,10 @@ static void touch_neighbours(struct scr_hunt *h, const struct scr_bad *b)
 static bool settle(struct scr_hunt *h, uint32_t i)
 {
 	struct scr_bad *b = &h->bad[i];
-	struct flip f;
+	struct flip f = {0};
 
-	if (!find_flip(b, &f) || !parity_agrees(h, b, f))
+	b->hopeless = b->hopeless || !find_flip(b, &f); /* slow, and its bytes stay as they are */
+	if (b->hopeless || !parity_agrees(h, b, f))
 		return false;
 	b->bytes[f.byte] ^= f.mask;
 	if (!scr_check_equal(scr_block_check(h->s->kernels, b->bytes, b->length), b->want)) {
