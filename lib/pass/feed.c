@@ -273,15 +273,13 @@ static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct chunk *c
 {
 	const struct scr_extent *base = w->record_all ? NULL : base_of(c, i);
 	uint64_t run = hole_run(k, w, i, w->extents);
-	struct scr_stamp now = scr_stamp_of(&w->st);
 
 	run = SCR_MIN(run, c->end - i);
 	if (run <= 1 || (w->has_base && !w->record_all && !base))
 		return 1;
 	if (!base)
 		return run;
-	if (!base->hole || base->run == 1 || base->damage_count ||
-	    !scr_stamp_equal(&base->stamp, &now))
+	if (!base->hole || base->run == 1 || base->damage_count)
 		return 1;
 	return SCR_MIN(run, base->cut.index + base->run - i);
 }
