@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "pass/feed.h"
 #include "pass/parity.h"
 #include "pass/select.h"
@@ -262,6 +263,13 @@ static int verify(struct verify *v)
 	v->p->sum.files = v->files;
 	v->p->sum.bytes = v->bytes;
 	v->p->sum.blocks = v->blocks;
+	/* Damage that is known elsewhere stays open, whatever these paths are like. */
+	if (v->paths.count > 0) {
+		const struct scr_trailer *t = scr_mreader_trailer(v->p->old);
+
+		v->p->sum.files_damaged = SCR_MAX(v->p->sum.files_damaged, t->files_damaged);
+		v->p->sum.blocks_damaged = SCR_MAX(v->p->sum.blocks_damaged, t->blocks_damaged);
+	}
 	v->p->sum.complete = r == 0 && v->p->sum.trouble == 0 &&
 			     v->p->sum.verdicts[SCR_SKIPPED] == 0;
 	return r;
