@@ -142,6 +142,25 @@ static void test_wrong_extents(void **state)
 	scr_extent_free(&e);
 }
 
+/* Bits of a bitmap behind the last block. */
+static void test_wrong_bitmap(void **state)
+{
+	uint8_t holes[2] = {0xff, 0x1f};
+	struct scr_check checks[13] = {{0, 0}};
+	struct scr_codec codec = codec_for(0);
+	struct scr_extent e = {.cut = scr_cut_extent(&codec.geometry, 100000, 0), .run = 1};
+
+	(void)state;
+	e.run_length = e.cut.length;
+	e.checks = checks;
+	e.holes = holes;
+	assert_int_equal(e.cut.blocks, 13);
+	assert_int_equal(decode_with(&e, 100000, 0, 0, 8), 0);
+	holes[1] = 0x20;
+	assert_int_equal(decode_with(&e, 100000, 0, 0, 8), -EBADMSG);
+	assert_false(scr_extent_valid(&codec, 100000, &e));
+}
+
 /* Damage entries that lie outside of their block. */
 static void test_wrong_damage(void **state)
 {
@@ -371,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_truncated_extents),
 		cmocka_unit_test(test_mutated_extents),
 		cmocka_unit_test(test_wrong_extents),
+		cmocka_unit_test(test_wrong_bitmap),
 		cmocka_unit_test(test_wrong_damage),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_wrong_files),

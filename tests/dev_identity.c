@@ -228,17 +228,14 @@ static void test_btrfs(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mount_lines),
-		T(test_rotational),
-		cmocka_unit_test(test_same),
-		T(test_here),
-		T(test_ext4),
-		T(test_xfs),
-		T(test_btrfs),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_mount_lines),
+	T(test_rotational),
+	cmocka_unit_test(test_same),
+	T(test_here),
+	T(test_ext4),
+	T(test_xfs),
+	T(test_btrfs),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

@@ -33,7 +33,7 @@ fails() {
 	room 20480
 	expect 0 run --json --state=fs/s tree
 	[ "$(summary new)" -eq 3000 ]
-	[ "$(ls fs/s)" = $'manifest\nmanifest.1' ]
+	[ "$(ls fs/s)" = $'manifest\nmanifest.1\nparity' ]
 	expect 0 run -q --state=ref tree
 	same_records ref fs/s tree
 }
@@ -106,7 +106,7 @@ fails() {
 	expect 4 run --json --state=fs/s tree
 	[ "$(summary altered)" -eq 1 ]
 	[ "$(summary new)" -eq 0 ]
-	[ "$(ls fs/s)" = $'manifest\nmanifest.1' ]
+	[ "$(ls fs/s)" = $'manifest\nmanifest.1\nparity' ]
 }
 
 @test "a disk that is full for a moment only costs that pass" {

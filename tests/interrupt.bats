@@ -38,7 +38,7 @@ sound_as_it_is() {
 		run --separate-stderr "$SCRUB" status -q --state="$1" tree
 		[ "$status" -eq 0 ] || [ "$status" -eq "${2:-0}" ]
 	fi
-	[ -z "$(find "$1" -type f -not -name manifest -not -name manifest.1 -not -name journal \
+	[ -z "$(find "$1" -type f -not -path '*/parity/*' -not -name manifest -not -name manifest.1 -not -name journal \
 		-not -name '*.tmp')" ]
 }
 
@@ -55,7 +55,7 @@ sound_as_it_is() {
 		expect 0 run --json --state="s$round" tree
 		[ "$(summary files)" = 1502 ]
 		same_records ref "s$round" tree
-		[ "$(ls "s$round")" = $'manifest\nmanifest.1' ]
+		[ "$(ls "s$round")" = $'manifest\nmanifest.1\nparity' ]
 		rm -r "s$round"
 	done
 	echo "kills: $kills"
@@ -103,7 +103,7 @@ edit() {
 		[ "$(jq -r 'select(.event == "damage") | .path' <<<"$output")" = d003/f00345 ]
 		expect 4 run -q --state=ref tree
 		same_records ref "s$round" tree
-		[ "$(ls "s$round")" = $'manifest\nmanifest.1' ]
+		[ "$(ls "s$round")" = $'manifest\nmanifest.1\nparity' ]
 		rm -r "s$round"
 	done
 	echo "kills: $kills"

@@ -541,27 +541,24 @@ static void test_tmpfs_has_no_medium(void **state)
 #define R(f) cmocka_unit_test_setup_teardown(f, medium_setup, rig_teardown)
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		R(test_check_is_direct),
-		R(test_direct_elsewhere),
-		R(test_record_takes_the_cache),
-		R(test_small_cached_file_needs_no_second_descriptor),
-		R(test_without_direct),
-		R(test_unknown_residency),
-		R(test_word_taken_back),
-		R(test_reread_is_direct),
-		R(test_bad_sectors_directly),
-		R(test_large_sectors),
-		R(test_everything),
-		T(test_cache_is_left_alone),
-		T(test_dirty_file_is_recorded_from_the_cache),
-		T(test_ext4_reads_the_medium),
-		T(test_xfs_reads_the_medium),
-		T(test_real_bad_sector),
-		T(test_tmpfs_has_no_medium),
-	};
+static const struct CMUnitTest tests[] = {
+	R(test_check_is_direct),
+	R(test_direct_elsewhere),
+	R(test_record_takes_the_cache),
+	R(test_small_cached_file_needs_no_second_descriptor),
+	R(test_without_direct),
+	R(test_unknown_residency),
+	R(test_word_taken_back),
+	R(test_reread_is_direct),
+	R(test_bad_sectors_directly),
+	R(test_large_sectors),
+	R(test_everything),
+	T(test_cache_is_left_alone),
+	T(test_dirty_file_is_recorded_from_the_cache),
+	T(test_ext4_reads_the_medium),
+	T(test_xfs_reads_the_medium),
+	T(test_real_bad_sector),
+	T(test_tmpfs_has_no_medium),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

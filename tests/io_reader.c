@@ -270,25 +270,22 @@ static void test_real_file(void **state)
 #define R(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		R(test_plain),
-		R(test_short_and_interrupted),
-		R(test_one_bad_sector),
-		R(test_bad_sectors),
-		R(test_unaligned),
-		R(test_bad_tail),
-		R(test_whole_pages_fail),
-		R(test_bounded),
-		R(test_more_than_ranges),
-		R(test_trouble),
-		R(test_faults_together),
-		R(test_reread),
-		R(test_holes_unknown),
-		T(test_holes),
-		T(test_real_file),
-	};
+static const struct CMUnitTest tests[] = {
+	R(test_plain),
+	R(test_short_and_interrupted),
+	R(test_one_bad_sector),
+	R(test_bad_sectors),
+	R(test_unaligned),
+	R(test_bad_tail),
+	R(test_whole_pages_fail),
+	R(test_bounded),
+	R(test_more_than_ranges),
+	R(test_trouble),
+	R(test_faults_together),
+	R(test_reread),
+	R(test_holes_unknown),
+	T(test_holes),
+	T(test_real_file),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

@@ -364,7 +364,7 @@ static void test_lock(void **state)
 {
 	struct scr_state s = created(*state);
 	char pid_text[32];
-	const volatile int stop = 1;
+	atomic_int stop = 1;
 	int go[2];
 	pid_t pid = lock_in_child(s.path, LOCK_EX, go);
 
@@ -419,23 +419,20 @@ static void test_lock_lines(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_escape),
-		T(test_places),
-		T(test_create_and_open),
-		T(test_lost_manifest_counts),
-		T(test_two_found),
-		T(test_given),
-		T(test_files),
-		T(test_unnamed),
-		T(test_publish),
-		T(test_publish_cut_short),
-		T(test_lock),
-		T(test_shared_lock),
-		cmocka_unit_test(test_lock_lines),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_escape),
+	T(test_places),
+	T(test_create_and_open),
+	T(test_lost_manifest_counts),
+	T(test_two_found),
+	T(test_given),
+	T(test_files),
+	T(test_unnamed),
+	T(test_publish),
+	T(test_publish_cut_short),
+	T(test_lock),
+	T(test_shared_lock),
+	cmocka_unit_test(test_lock_lines),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

@@ -550,30 +550,27 @@ static void test_read_only_mount(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_sound),
-		T(test_symlinked_directory),
-		T(test_symlinked_file),
-		T(test_symlink_behind_the_check),
-		T(test_hard_links),
-		T(test_not_regular),
-		T(test_writable_by_others),
-		cmocka_unit_test(test_acl_value),
-		T(test_acl),
-		T(test_default_acl),
-		T(test_foreign_owner),
-		T(test_parent_writable),
-		T(test_file_in_writable_parent),
-		T(test_state_root_writable),
-		T(test_tree_became_writable),
-		T(test_planted_state),
-		T(test_target_changes_meanwhile),
-		T(test_target_of_somebody_else),
-		T(test_ordinary_user),
-		T(test_read_only_mount),
-	};
+static const struct CMUnitTest tests[] = {
+	T(test_sound),
+	T(test_symlinked_directory),
+	T(test_symlinked_file),
+	T(test_symlink_behind_the_check),
+	T(test_hard_links),
+	T(test_not_regular),
+	T(test_writable_by_others),
+	cmocka_unit_test(test_acl_value),
+	T(test_acl),
+	T(test_default_acl),
+	T(test_foreign_owner),
+	T(test_parent_writable),
+	T(test_file_in_writable_parent),
+	T(test_state_root_writable),
+	T(test_tree_became_writable),
+	T(test_planted_state),
+	T(test_target_changes_meanwhile),
+	T(test_target_of_somebody_else),
+	T(test_ordinary_user),
+	T(test_read_only_mount),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

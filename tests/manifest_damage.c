@@ -235,11 +235,44 @@ static void test_wrong_heads(void **state)
 		memcpy(first, b.good + STRIDE, HEAD);
 		memcpy(second, b.good + 2 * STRIDE - HEAD, HEAD);
 	}
+	/* Reserved bytes mean nothing, but both copies must be the same. */
+	b.bad[STRIDE + 60] = 1;
+	fix_crc(b.bad + STRIDE);
+	assert_int_equal(load_bad(&b, &d), -EBADMSG);
+	memcpy(b.bad + 2 * STRIDE - HEAD, b.bad + STRIDE, HEAD);
+	assert_int_equal(load_bad(&b, &d), 0);
+	assert_int_equal(d.groups_repaired, 0);
+	memcpy(b.bad, b.good, b.size);
 	/* The flag of the last group on the first one. */
 	b.bad[44] = b.bad[STRIDE - HEAD + 44] = 1;
 	fix_crc(b.bad);
 	fix_crc(b.bad + STRIDE - HEAD);
 	assert_int_equal(load_bad(&b, &d), -EBADMSG);
+	tear_down(&b);
+}
+
+/* Behind the stream there is nothing but zeros, whatever the checks say. */
+static void test_fill(void **state)
+{
+	struct scr_mreader_damage d;
+	const struct scr_kernels *k = scr_kernels_reference();
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 1, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		uint8_t *data = b.bad + HEAD, *head = b.bad;
+
+		data[4095] = (uint8_t)i;
+		memcpy(data + 4096, data, 4096);
+		for (uint8_t *c = head + 96; c < head + 96 + 12; c += 6) {
+			scr_put_be16(c, scr_inet_fold(k->inet->fn.inet(0, data, 4096)));
+			scr_put_le32(c + 2, (uint32_t)crc32(0, data, 4096));
+		}
+		fix_crc(head);
+		memcpy(b.bad + 3 * HEAD, head, HEAD);
+		assert_int_equal(load_bad(&b, &d), i ? -EBADMSG : 0);
+	}
 	tear_down(&b);
 }
 
@@ -454,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_two_blocks),
 		cmocka_unit_test(test_both_heads),
 		cmocka_unit_test(test_wrong_heads),
+		cmocka_unit_test(test_fill),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_appended),
 		cmocka_unit_test(test_garbage),

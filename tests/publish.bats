@@ -45,7 +45,7 @@ usable() {
 ends_right() {
 	expect 4 run -q --state=s tree
 	records --state=s tree | cmp - new
-	[ "$(ls s)" = $'manifest\nmanifest.1' ]
+	[ "$(ls s)" = $'manifest\nmanifest.1\nparity' ]
 }
 
 # at_each CALL WHAT LEAST CHECK: until a pass gets through; it must be disturbed at least that often.
@@ -117,7 +117,7 @@ is_trouble() {
 	prepare
 	disturbed linkat error=EPERM 1
 	[ "$r" -eq 4 ]
-	[ "$(ls s)" = manifest ]
+	[ "$(ls s)" = $'manifest\nparity' ]
 	records --state=s tree | cmp - new
 }
 

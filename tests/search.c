@@ -30,8 +30,9 @@ static void test_crc_of_a_byte_before_zeros(void **state)
 			message[at] = (uint8_t)byte;
 			assert_int_equal(scr_crc_mul_byte(powers[63 - at], (uint8_t)byte),
 					 raw_crc(message, 64));
-			assert_int_equal(scr_crc_mul(scr_crc_shift(63 - at), raw_crc(message, at + 1)),
-					 raw_crc(message, 64));
+			assert_int_equal(
+				scr_crc_mul(scr_crc_shift(63 - at), raw_crc(message, at + 1)),
+				raw_crc(message, 64));
 		}
 		message[at] = 0;
 	}
@@ -145,7 +146,8 @@ static void test_bursts_of_c_bytes(void **state)
 
 static void test_bursts_at_borders(void **state)
 {
-	static const struct scr_geometry small = {.block_size = 512, .columns = 4, .parity_unit = 512};
+	static const struct scr_geometry small = {
+		.block_size = 512, .columns = 4, .parity_unit = 512};
 	uint32_t size = 10000, c = scr_cut_extent(&small, size, 0).column;
 
 	(void)state;
@@ -271,32 +273,39 @@ static void test_components_are_independent(void **state)
 }
 
 /*
- * An error that no CRC sees (a multiple of P), twice, over bytes that are 0 in one place and 0xff in
- * the other, so that no sum sees it: it fits both of two bad blocks.
+ * An error that no CRC sees (a multiple of P), twice, over bytes that are 0 in one place and 0xff
+ * in the other, so that no sum sees it: it fits both of two bad blocks.
  */
-static void test_ambiguous(void **state)
+static void fits_both(uint32_t at)
 {
 	uint8_t blind[5] = {1};
 	uint32_t crc = raw_crc(blind, 1);
 	struct trial t;
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++)
 		blind[1 + i] = (uint8_t)(crc >> 8 * i);
 	trial_start(&t, &standard, 64 * KIB);
 	fill(t.data, 64 * KIB, 5);
 	for (uint32_t i = 0; i < 4; i += 2) {
-		memset(t.data + (size_t)i * t.s.cut.column, 0, 8);
-		memset(t.data + (size_t)i * t.s.cut.column + 8, 0xff, 8);
+		memset(t.data + (size_t)i * t.s.cut.column + at, 0, 8);
+		memset(t.data + (size_t)i * t.s.cut.column + at + 8, 0xff, 8);
 	}
 	record(&t);
 	for (uint32_t i = 0; i < 5; i++) {
-		column(&t, 2)[i] ^= blind[i];
-		column(&t, 2)[8 + i] ^= blind[i];
+		column(&t, 2)[at + i] ^= blind[i];
+		column(&t, 2)[at + 8 + i] ^= blind[i];
 	}
 	column(&t, 0)[2000] ^= 4;
 	column(&t, 2)[3000] ^= 8;
 	expect_none(&t, 2, SCR_LOST_AMBIGUOUS);
+}
+
+/* With the doubtful cell in either half of the table. */
+static void test_ambiguous(void **state)
+{
+	(void)state;
+	fits_both(0);
+	fits_both(3600);
 }
 
 /* ---- unreadable ---------------------------------------------------------------------------- */
@@ -381,6 +390,26 @@ static void test_beside_lost_blocks(void **state)
 	assert_int_equal(t.s.state[7], SCR_BLOCK_REPAIRED);
 	assert_int_equal(t.s.lost, 2);
 	trial_free(&t);
+}
+
+/* Bits in block 7 and in a lost one, in turn: eight cells are told apart, more are not tried. */
+static void test_cells_beside_lost_blocks(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 2; bits <= 10; bits++) {
+		struct trial t;
+
+		start_64k(&t);
+		trial_gap(&t, 4096, 512);
+		trial_gap(&t, 3 * 4096, 512);
+		for (uint32_t i = 0; i < bits; i++)
+			column(&t, i % 2 ? 7 : 1)[1000 + 100 * i] ^= 4;
+		run(&t, false);
+		assert_int_equal(t.s.state[7], bits <= 8 ? SCR_BLOCK_REPAIRED : SCR_BLOCK_LOST);
+		assert_int_equal(t.s.why[7], bits <= 8 ? 0 : SCR_LOST_TOO_MANY);
+		assert_int_equal(t.s.why[1], SCR_LOST_TWICE);
+		trial_free(&t);
+	}
 }
 
 static void test_an_unreadable_sector_over_an_error(void **state)
@@ -655,6 +684,7 @@ int main(void)
 		cmocka_unit_test(test_unreadable_sectors_at_distinct_positions),
 		cmocka_unit_test(test_unreadable_sectors_at_one_position),
 		cmocka_unit_test(test_beside_lost_blocks),
+		cmocka_unit_test(test_cells_beside_lost_blocks),
 		cmocka_unit_test(test_an_unreadable_sector_over_an_error),
 		cmocka_unit_test(test_damaged_parity),
 		cmocka_unit_test(test_damaged_parity_and_data_in_one_component),

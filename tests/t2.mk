@@ -7,6 +7,7 @@ robust_tests = \
 	tests/lock.bats \
 	tests/manifestguard.bats \
 	tests/publish.bats \
+	tests/scale.bats \
 	tests/state.bats \
 	tests/stateplace.bats \
 	tests/targets.bats \

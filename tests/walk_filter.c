@@ -238,15 +238,12 @@ static void test_no_catastrophe(void **state)
 	scr_filter_free(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_covers),
-		cmocka_unit_test(test_against_oracle),
-		cmocka_unit_test(test_no_catastrophe),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_table),
+	cmocka_unit_test(test_refused),
+	cmocka_unit_test(test_covers),
+	cmocka_unit_test(test_against_oracle),
+	cmocka_unit_test(test_no_catastrophe),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
@@ -270,11 +271,9 @@ static void test_race(void **state)
 	assert_int_equal(symlink("../outside", "root/s"), 0);
 	pid = fork();
 	if (pid == 0) {
-		for (;;) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
 			renameat2(AT_FDCWD, "root/d", AT_FDCWD, "root/s", RENAME_EXCHANGE);
-			if (getppid() == 1)
-				_exit(0);
-		}
 	}
 	root = sys_opendir("root");
 	FOR_EACH_STEP(step) {
@@ -298,19 +297,16 @@ static void test_race(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_plain),
-		T(test_refused_paths),
-		T(test_symlinks),
-		T(test_not_regular),
-		T(test_long_path),
-		T(test_root_is_the_file),
-		T(test_without_proc),
-		T(test_other_file_system),
-		T(test_race),
-	};
+static const struct CMUnitTest tests[] = {
+	T(test_plain),
+	T(test_refused_paths),
+	T(test_symlinks),
+	T(test_not_regular),
+	T(test_long_path),
+	T(test_root_is_the_file),
+	T(test_without_proc),
+	T(test_other_file_system),
+	T(test_race),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)

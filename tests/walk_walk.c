@@ -544,27 +544,24 @@ static void test_root_is_no_directory(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_empty),
-		T(test_order),
-		T(test_regular_files_only),
-		T(test_order_on_random_trees),
-		T(test_deep),
-		T(test_swapped_on_the_way_back),
-		T(test_vanished),
-		T(test_excluded),
-		T(test_no_permission),
-		T(test_state_directories),
-		T(test_excluded_state),
-		T(test_closed_state),
-		T(test_mounts),
-		T(test_no_types),
-		T(test_listing_breaks_off),
-		T(test_large_directory),
-		T(test_root_is_no_directory),
-	};
+static const struct CMUnitTest tests[] = {
+	T(test_empty),
+	T(test_order),
+	T(test_regular_files_only),
+	T(test_order_on_random_trees),
+	T(test_deep),
+	T(test_swapped_on_the_way_back),
+	T(test_vanished),
+	T(test_excluded),
+	T(test_no_permission),
+	T(test_state_directories),
+	T(test_excluded_state),
+	T(test_closed_state),
+	T(test_mounts),
+	T(test_no_types),
+	T(test_listing_breaks_off),
+	T(test_large_directory),
+	T(test_root_is_no_directory),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SYS_MAIN(tests)
