@@ -174,7 +174,7 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
-	return rf->now.st_ino == e->stamp.ino && (uint64_t)size >= low && (uint64_t)size < high &&
+	return scr_repair_same_file(rf, e) && (uint64_t)size >= low && (uint64_t)size < high &&
 	       (mtime == e->mark.stamp.mtime_ns || mtime >= began);
 }
 
