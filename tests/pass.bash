@@ -79,8 +79,9 @@ make_base() {
 	cd "$W" || return 1
 	[ "$(id -u)" = 0 ] && command -v losetup "mkfs.$1" >/dev/null && losetup -f >/dev/null || return 0
 	make_fs "$1" "$2" || return 1
-	(cd fs && populate) && settle && "$SCRUB" run -q fs && unmount_fs fs && mv fs.img base.img
-	local status=$?
+	local status=0
+	(cd fs && populate) && settle && "$SCRUB" run -q fs && unmount_fs fs && mv fs.img base.img ||
+		status=$?
 	helper_teardown
 	return $status
 }
