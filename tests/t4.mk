@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The medium, racy records, corpora of edits and of rot.
+truth_tests = \
+	tests/medium.bats
+TESTS += $(truth_tests)
+EXTRA_DIST += tests/medium.bash $(truth_tests)
