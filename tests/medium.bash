@@ -3,6 +3,24 @@
 # and call medium_teardown from teardown.
 # shellcheck shell=bash
 
+# map_files DIR >places: where the extents of its files are, "PATH LOGICAL PHYSICAL LENGTH".
+map_files() {
+	(
+		cd "$1" || return 1
+		find . -path ./.bitscrub -prune -o -type f -printf '%P\n' | sort | while read -r i; do
+			filefrag -b1 -v "$i" | perl -ne 'BEGIN { $f = shift }
+				/^\s*\d+:\s*(\d+)\.\.\s*\d+:\s*(\d+)\.\.\s*\d+:\s*(\d+):/ and
+				print "$f $1 $2 $3\n"' "$i"
+		done
+	)
+}
+
+# at PATH OFFSET: where it is in the image, by the file places.
+at() {
+	awk -v f="$1" -v o="$2" '$1 == f && $2 <= o && o < $2 + $4 { print $3 + o - $2; n = 1 }
+		END { exit !n }' places
+}
+
 need_medium() {
 	need_loop
 	need nbdkit nbdfuse

@@ -30,9 +30,9 @@ make_base_elsewhere() {
 	cd "$W" || return 1
 	[ "$(id -u)" = 0 ] && command -v losetup nbdkit nbdfuse >/dev/null || return 0
 	make_fs ext4 32 || return 1
-	local i status=0
+	local status=0
 	(cd fs && populate && sync) && settle && "$SCRUB" run -q --state state fs || status=$?
-	(cd fs && for i in f g small big d/*; do place_all "$i"; done) >places
+	map_files fs >places
 	helper_teardown
 	return $status
 }
@@ -43,18 +43,6 @@ take_medium() {
 	cp -r "$BATS_FILE_TMPDIR/state" "$BATS_FILE_TMPDIR/places" .
 	mkdir fs
 	cp state/manifest first
-}
-
-# place_all FILE: its extents, "FILE LOGICAL PHYSICAL LENGTH".
-place_all() {
-	filefrag -b1 -v "$1" | perl -ne 'BEGIN { $f = shift }
-		/^\s*\d+:\s*(\d+)\.\.\s*\d+:\s*(\d+)\.\.\s*\d+:\s*(\d+):/ and print "$f $1 $2 $3\n"' "$1"
-}
-
-# at FILE OFFSET: where it is in the image.
-at() {
-	awk -v f="$1" -v o="$2" '$1 == f && $2 <= o && o < $2 + $4 { print $3 + o - $2; n = 1 }
-		END { exit !n }' places
 }
 
 @test "bad sectors: each exactly, everything else is read, and the pass goes on" {

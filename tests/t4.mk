@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The medium, racy records, corpora of edits and of rot.
 truth_tests = \
-	tests/medium.bats
+	tests/edits.bats \
+	tests/medium.bats \
+	tests/rot.bats
 TESTS += $(truth_tests)
 EXTRA_DIST += tests/medium.bash $(truth_tests)
