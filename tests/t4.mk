@@ -3,6 +3,7 @@
 truth_tests = \
 	tests/edits.bats \
 	tests/medium.bats \
+	tests/programs.bats \
 	tests/rot.bats
 TESTS += $(truth_tests)
-EXTRA_DIST += tests/medium.bash $(truth_tests)
+EXTRA_DIST += tests/mapped.bash tests/medium.bash $(truth_tests)
