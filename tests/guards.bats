@@ -195,7 +195,7 @@ refused() {
 	says "it is missing"
 	saysnt "from-previous"
 	expect 8 run --from-previous t
-	[ "$(ls t/.bitscrub)" = journal ]
+	[ "$(ls t/.bitscrub)" = $'journal\nparity' ]
 }
 
 @test "manifests that are cut, empty or something else are refused, and stay" {
