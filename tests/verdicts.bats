@@ -105,7 +105,7 @@ populate() {
 	has "t: edited: changed"
 	has "t: empty: ok"
 	has "t: DAMAGE: 1 block in 1 file"
-	has "list --damaged t"
+	has "repair t"
 	has "accept t PATH..."
 	hasnt "No damage"
 	expect 4 run -q t
