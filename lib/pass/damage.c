@@ -89,13 +89,15 @@ static void join(struct scr_damage *run, const struct scr_damage *d)
 
 static void tell_extent(struct scr_worker *k, struct scr_work *w, const struct scr_extent *e)
 {
-	uint32_t count = e->damage_count;
+	uint32_t count = e->damage_count, blocks = 0;
 	struct scr_diagnoses found;
 	struct scr_damage run, d;
 
 	scr_diagnose(k, w, e, &found);
 	for (uint32_t i = 0; i < count; i++) {
 		d = describe(w, e, &e->damage[i]);
+		/* Several bad ranges of one block are one damaged block. */
+		blocks += i == 0 || e->damage[i].block != e->damage[i - 1].block;
 		if (found.list)
 			add_diagnosis(&d, &found.list[e->damage[i].block]);
 		if (i > 0 && joins(&run, &d)) {
@@ -110,7 +112,7 @@ static void tell_extent(struct scr_worker *k, struct scr_work *w, const struct s
 		scr_emit_damage(w->p, &run);
 	scr_diagnoses_free(&found);
 	pthread_mutex_lock(&w->p->ctx->lock);
-	w->p->sum.blocks_damaged += count;
+	w->p->sum.blocks_damaged += blocks;
 	pthread_mutex_unlock(&w->p->ctx->lock);
 }
 

@@ -260,6 +260,20 @@ static int read_parity(struct scr_worker *k, const struct scr_extent *e, struct 
 	return r;
 }
 
+/* What can't be read does not differ: nobody knows what is there. */
+static bool was_read(const struct bench *b, uint32_t i)
+{
+	uint64_t at = (uint64_t)i * b->s.cut.block, end = at + scr_block_length(&b->s.cut, i);
+
+	for (uint32_t j = 0; j < b->s.gap_count; j++) {
+		const struct scr_gap *g = &b->gaps[j];
+
+		if (g->start < end && at < (uint64_t)g->start + g->length)
+			return false;
+	}
+	return true;
+}
+
 static void describe_block(const struct bench *b, uint32_t i, struct scr_diagnosis *d)
 {
 	uint64_t at = (uint64_t)i * b->s.cut.block;
@@ -268,8 +282,10 @@ static void describe_block(const struct bench *b, uint32_t i, struct scr_diagnos
 	case SCR_BLOCK_REPAIRED:
 	case SCR_BLOCK_BY_SYNDROME:
 		d->repairable = SCR_REPAIRABLE_YES;
-		scr_diagnose_bytes(b->s.data + at, b->read + at, scr_block_length(&b->s.cut, i),
-				   b->s.cut.offset + at, d);
+		if (was_read(b, i))
+			scr_diagnose_bytes(b->s.data + at, b->read + at,
+					   scr_block_length(&b->s.cut, i),
+					   b->s.cut.offset + at, d);
 		break;
 	case SCR_BLOCK_LOST:
 		d->repairable = SCR_REPAIRABLE_NO;

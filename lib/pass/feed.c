@@ -21,6 +21,7 @@ struct feed {
 	bool have_pending;
 	bool ended;
 	atomic_int error;          /* the first -errno that ends the pass */
+	atomic_bool gone;
 	atomic_uint lost;          /* files in a row whose device seems to be gone */
 	pthread_mutex_t suspect_lock;
 	struct scr_suspects suspects;
@@ -355,8 +356,11 @@ static int believe(struct feed *f, struct scr_worker *k)
 
 static int device_gone(struct feed *f)
 {
+	if (atomic_exchange(&f->gone, true))
+		return -EIO; /* another thread has told */
 	scr_trouble(f->p, NULL, 0, EIO,
-		    "the device does not answer any more, not even where it read well before: stopped; none of this counts as damage");
+		    "the device does not answer%s: stopped; none of this counts as damage",
+		    f->suspects.any_good ? " any more, not even where it read well before" : "");
 	return -EIO;
 }
 

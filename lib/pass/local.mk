@@ -60,6 +60,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/tally.c \
 	lib/pass/tally.h \
 	lib/pass/unlisted.c \
+	lib/pass/unseen.c \
+	lib/pass/unseen.h \
 	lib/pass/verbs.h \
 	lib/pass/verify.c \
 	lib/pass/work.c \

@@ -12,6 +12,7 @@
 #include "pass/parity.h"
 #include "pass/repair.h"
 #include "pass/planner_internal.h"
+#include "pass/unseen.h"
 #include "walk/resolve.h"
 
 /* The oldest check comes first; the youngest band is never empty of reasons to wait. */
@@ -92,34 +93,25 @@ static int note_unlisted(struct planner *pl, const struct scr_walk_entry *w)
 	return scr_unlisted_add(&pl->unlisted, w->path, w->len);
 }
 
-static void tell_walk_error(struct planner *pl, const struct scr_walk_entry *w)
+static int note_walk_error(struct planner *pl, const struct scr_walk_entry *w)
 {
-	struct scr_damage d = {
-		.name = {w->path, w->len},
-		.kind = SCR_DAMAGE_UNREADABLE,
-		.block = SCR_NO_BLOCK,
-		.size_was = -1,
-		.size_now = -1,
-		.err = w->err,
-	};
-
 	if (w->err == ENOENT)
-		return; /* vanished while it was listed: skipped, quietly */
-	if (scr_errno_is_medium(w->err)) {
-		pl->p->sum.files_damaged++;
-		scr_emit_damage(pl->p, &d);
-	} else {
-		scr_trouble(pl->p, w->path, w->len, w->err,
-			    w->is_dir ? "cannot list the directory" : "cannot look at the file");
-	}
+		return 0; /* vanished while it was listed: skipped, quietly */
+	if (scr_errno_is_medium(w->err))
+		return scr_unseen_add(&pl->out->unseen, w->path, w->len, w->err);
+	scr_trouble(pl->p, w->path, w->len, w->err,
+		    w->is_dir ? "cannot list the directory" : "cannot look at the file");
+	return 0;
 }
 
 static int handle_other(struct planner *pl, const struct scr_walk_entry *w)
 {
+	int r;
+
 	switch (w->type) {
 	case SCR_WALK_ERROR:
-		tell_walk_error(pl, w);
-		return note_unlisted(pl, w);
+		r = note_walk_error(pl, w);
+		return r < 0 ? r : note_unlisted(pl, w);
 	case SCR_WALK_UNLISTED:
 		if (w->err == EXDEV)
 			scr_note(pl->p, "%.*s is another file system and was left out",
@@ -510,6 +502,7 @@ int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
 	struct planner pl = {0};
 	int r;
 
+	scr_buf_free(&out->unseen);
 	*out = (struct scr_planned){0};
 	scr_ctx_phase(p->ctx, "planning", 0, 0);
 	r = scr_planner_start(&pl, p, out);

@@ -25,6 +25,7 @@ struct scr_planned {
 	uint64_t recorded, gone, emptied;     /* for the guards */
 	int absent;                           /* identity whose every recorded file is gone and that
 					       * the walk did not meet; -1: none */
+	struct scr_buf unseen;                /* see unseen.h */
 };
 
 /* Makes the plan of a run. What could not be listed has been said. 0 or -errno (said). */

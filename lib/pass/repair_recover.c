@@ -96,8 +96,8 @@ int scr_repair_notes(struct scr_repair *r, scr_repair_want_fn *want, bool remove
 		     struct scr_repair_held **out)
 {
 	struct scr_repair_held *h = calloc(1, sizeof(*h));
-	const uint32_t *numbers, *list;
-	uint32_t n;
+	const uint32_t *numbers = NULL, *list;
+	uint32_t n = 0;
 	int err = h ? scr_undo_log_list(r->undo, &numbers, &n) : -ENOMEM;
 
 	list = numbers;

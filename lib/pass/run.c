@@ -17,6 +17,7 @@
 #include "pass/readphase.h"
 #include "pass/repair.h"
 #include "pass/tally.h"
+#include "pass/unseen.h"
 #include "walk/walk.h"
 
 /* ---- state ------------------------------------------------------------------------------- */
@@ -123,6 +124,9 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 
 	if (r == 0)
 		r = scr_read_phase(p, planned, &j);
+	/* Where not one file was there to read, nothing has shown that the device is. */
+	if (r == 0)
+		scr_unseen_tell(p, planned, p->sum.bytes_read > 0);
 	if (r == 0)
 		r = scr_tally(p, planned);
 	if (r == 0) {
@@ -172,6 +176,8 @@ static int pass(struct scr_pass *p)
 		r = scr_parity_check_space(p, &planned);
 	if (r == 0)
 		r = read_and_publish(p, &planned);
+	scr_unseen_tell(p, &planned, false);
+	scr_buf_free(&planned.unseen);
 	scr_plan_free(planned.plan);
 	total(p, r);
 	if (r == 0 && p->ctx->opt.repair && (p->sum.blocks_damaged || p->sum.files_damaged))

@@ -63,6 +63,30 @@ int scr_suspect_good(struct scr_suspects *s, const struct scr_work *w, uint64_t 
 	return r;
 }
 
+/* Whether a part of what was read for @e came well. */
+static bool any_read(const struct scr_extent *e)
+{
+	uint64_t bad = 0;
+
+	for (uint32_t i = 0; i < e->damage_count; i++)
+		if (e->damage[i].kind == SCR_REC_UNREADABLE)
+			bad += e->damage[i].length;
+	return !e->hole && bad < e->cut.length;
+}
+
+/*
+ * Nothing read well yet in this pass, so there is nothing to ask. One file that is lost as a whole
+ * may be damage; several of which not one sector can be read are a device that is gone.
+ */
+static bool may_be_damage(const struct scr_suspects *s)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		for (uint32_t j = 0; j < s->list[i].count; j++)
+			if (any_read(&s->list[i].results[j]))
+				return true;
+	return s->files < 2;
+}
+
 bool scr_suspect_probe(const struct scr_suspects *s, struct scr_worker *k)
 {
 	const char *name = k->p->leaf ? k->p->leaf : (char *)s->good_path.data;
@@ -74,9 +98,8 @@ bool scr_suspect_probe(const struct scr_suspects *s, struct scr_worker *k)
 	ssize_t n;
 	int fd;
 
-	/* Where nothing ever read well there is nothing to ask. */
 	if (!s->any_good)
-		return true;
+		return may_be_damage(s);
 	fd = scr_open_beneath(k->p->rootfd, name, len, false, &st);
 	if (fd < 0)
 		return fd == -ENOENT;

@@ -5,6 +5,8 @@
  *	a chunk read well from the medium proves that the device is there: all held back are believed
  *	16 files in a row held back       the block that read well last is read again: if it does, all
  *	                                  are believed; else the device is gone and none of them is
+ *	nothing read well before          the same, if there are two files or more and not one
+ *	                                  sector of them can be read
  */
 #ifndef SCR_PASS_SUSPECT_H
 #define SCR_PASS_SUSPECT_H
@@ -40,7 +42,7 @@ struct scr_work *scr_suspect_pop(struct scr_suspects *s, struct scr_worker *k);
 bool scr_suspect_full(const struct scr_suspects *s);
 /* Remembers that the file of @w, open still, reads well at @offset. 0 or -ENOMEM. */
 int scr_suspect_good(struct scr_suspects *s, const struct scr_work *w, uint64_t offset);
-/* Reads what read well last again, from the medium. False: the device is gone. */
+/* Reads what read well last, if anything did, again from the medium. False: the device is gone. */
 bool scr_suspect_probe(const struct scr_suspects *s, struct scr_worker *k);
 void scr_suspect_free(struct scr_suspects *s);
 
