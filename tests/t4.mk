@@ -4,6 +4,7 @@ truth_tests = \
 	tests/edits.bats \
 	tests/medium.bats \
 	tests/programs.bats \
+	tests/racy.bats \
 	tests/rot.bats
 TESTS += $(truth_tests)
 EXTRA_DIST += tests/mapped.bash tests/medium.bash $(truth_tests)
