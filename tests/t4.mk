@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The medium, racy records, corpora of edits and of rot.
 truth_tests = \
+	tests/cache.bats \
 	tests/edits.bats \
 	tests/medium.bats \
 	tests/programs.bats \
