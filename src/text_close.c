@@ -127,7 +127,30 @@ static void put_damage(const struct report *r, const char *target, const struct 
 }
 
 /* What to do about damage. verify keeps no list of what it found, so it sends to the copies. */
-static void next_after_damage(const struct report *r, const char *target)
+/* A tool may have written it: only its owner knows which content is right. */
+static void next_after_alteration(const struct report *r, const char *target)
+{
+	text_command(r, "list --damaged", target);
+	fputs("\n      then, where the present content is right:\n      ", stdout);
+	text_command(r, "accept", target);
+	fputs(" PATH...\n      and where the recorded one is:\n      ", stdout);
+	text_command(r, "repair --force", target);
+	fputs(" PATH...\n", stdout);
+}
+
+static void next_after_failed_repair(const struct report *r, const char *target)
+{
+	text_command(r, "list --damaged", target);
+	fputs("\n      then restore these files from a backup, or take them from a copy of the target:\n      ",
+	      stdout);
+	text_command(r, "repair --from DIR", target);
+	fputs("\n      or, if their present content is right:\n      ", stdout);
+	text_command(r, "accept", target);
+	fputs(" PATH...\n", stdout);
+}
+
+static void next_after_damage(const struct report *r, const char *target,
+			      const struct scr_summary *s)
 {
 	if (is_verb(r, "verify")) {
 		fputs("Next: restore what is named above from a good copy, then: ", stdout);
@@ -137,18 +160,17 @@ static void next_after_damage(const struct report *r, const char *target)
 	}
 	fputs("Next: ", stdout);
 	if (is_verb(r, "repair")) {
-		text_command(r, "list --damaged", target);
-		fputs("\n      then restore these files from a backup, or take them from a copy of the target:\n      ",
-		      stdout);
-		text_command(r, "repair --from DIR", target);
-		fputs("\n      or, if their present content is right:\n      ", stdout);
+		next_after_failed_repair(r, target);
+	} else if (s->verdicts[SCR_ALTERED] && !s->verdicts[SCR_ROT] &&
+		   !s->verdicts[SCR_UNREADABLE]) {
+		next_after_alteration(r, target);
 	} else {
 		text_command(r, "repair", target);
 		fputs("\n      then restore what is left from a backup; or, if the present content is right:\n      ",
 		      stdout);
+		text_command(r, "accept", target);
+		fputs(" PATH...\n", stdout);
 	}
-	text_command(r, "accept", target);
-	fputs(" PATH...\n", stdout);
 }
 
 static void next_after_success(const struct report *r, const char *target,
@@ -247,7 +269,7 @@ static void close_pass(struct report *r, const char *target, const struct scr_su
 		put_totals(r, target, s);
 	if (damaged) {
 		put_damage(r, target, s);
-		next_after_damage(r, target);
+		next_after_damage(r, target, s);
 		return;
 	}
 	if (r->opt->quiet)
@@ -268,7 +290,7 @@ static void close_repair(struct report *r, const char *target, const struct scr_
 	if (s->exit & SCR_EXIT_DAMAGE) {
 		put_damage(r, target, s);
 		if (!r->opt->lib.dry_run && !r->opt->lib.undo)
-			next_after_damage(r, target);
+			next_after_damage(r, target, s);
 	} else if (!r->opt->quiet && !(s->exit & SCR_EXIT_TROUBLE)) {
 		fputs("Next: ", stdout);
 		text_command(r, "run", target);

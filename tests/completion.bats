@@ -14,7 +14,7 @@ offers() {
 }
 
 @test "verbs first" {
-	[ "$(offers scrub "")" = "init run verify accept status list export config bench help --help --version" ]
+	[ "$(offers scrub "")" = "init run verify repair accept status list export config bench help --help --version" ]
 	[ "$(offers scrub ve)" = "verify" ]
 	[ "$(offers scrub help st)" = "status" ]
 }

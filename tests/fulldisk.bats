@@ -25,6 +25,7 @@ fails() {
 @test "nothing fits: the plan, the journal, the manifest" {
 	small 256
 	tree tree 3000
+	expect 0 init --no-parity --state=fs/s tree
 	fails
 	# What there is, is whole: nothing, or a manifest with nothing in it.
 	expect 0 list --state=fs/s tree
@@ -33,8 +34,8 @@ fails() {
 	room 20480
 	expect 0 run --json --state=fs/s tree
 	[ "$(summary new)" -eq 3000 ]
-	[ "$(ls fs/s)" = $'manifest\nmanifest.1' ]
-	expect 0 run -q --state=ref tree
+	tidy "fs/s"
+	expect 0 run -q --no-parity --state=ref tree
 	same_records ref fs/s tree
 }
 
@@ -52,6 +53,7 @@ fails() {
 @test "the journal does not fit: what was finished before counts" {
 	small 450
 	tree tree 1500
+	expect 0 init --no-parity --state=fs/s tree
 	fails -j1
 	[ -s fs/s/journal ]
 	expect 0 status --json --state=fs/s tree
@@ -66,7 +68,7 @@ fails() {
 	expect 0 run --json --state=fs/s tree
 	[ "$(summary new)" -eq $((1500 - left)) ]
 	[ "$(summary ok)" -eq "$left" ]
-	expect 0 run -q --state=ref tree
+	expect 0 run -q --no-parity --state=ref tree
 	same_records ref fs/s tree
 }
 
@@ -74,10 +76,11 @@ fails() {
 	small 128
 	mkdir tree
 	large tree/large 500
+	expect 0 init --no-parity --state=fs/s tree
 	fails -j2
 	room 20480
 	expect 0 run -q --state=fs/s tree
-	expect 0 run -q --state=ref tree
+	expect 0 run -q --no-parity --state=ref tree
 	same_records ref fs/s tree
 }
 
@@ -85,7 +88,7 @@ fails() {
 	small 20480
 	tree tree 2000
 	flip tree/d000/f00007 1
-	expect 0 run -q --state=fs/s tree
+	expect 0 run -q --no-parity --state=fs/s tree
 	flip_quietly tree/d000/f00007 1
 	failed=0
 	for size in 800 900 1000 1200 1400; do
@@ -106,7 +109,7 @@ fails() {
 	expect 4 run --json --state=fs/s tree
 	[ "$(summary altered)" -eq 1 ]
 	[ "$(summary new)" -eq 0 ]
-	[ "$(ls fs/s)" = $'manifest\nmanifest.1' ]
+	tidy "fs/s"
 }
 
 @test "a disk that is full for a moment only costs that pass" {
@@ -121,6 +124,48 @@ fails() {
 	rm fs/filler
 	expect 0 run --json --state=fs/s tree
 	[ "$(summary ok)" -eq 500 ]
+}
+
+@test "no room for parity: nothing is read, and what to do is said" {
+	small 2048
+	mkdir tree
+	large tree/large 100
+	fails
+	says "--no-parity"
+	says "--parity=N"
+	says "--state"
+	expect 0 list --state=fs/s tree
+	[ -z "$output" ]
+	tidy fs/s "manifest"
+	room 20480
+	expect 0 run --json --state=fs/s tree
+	[ "$(summary new)" -eq 1 ]
+	tidy fs/s
+}
+
+@test "the disk becomes full while parity is written: what was finished before counts" {
+	small 20480
+	tree tree 100
+	large tree/z1 100
+	large tree/z2 100 2
+	# It fits by what is free at first, not by what is free then.
+	need_strace
+	SLOW_PATH=$W/tree/z1 start_slow pread64 30000 run -j1 --state=fs/s tree
+	until_true 20 size_above fs/s/journal 25000
+	head -c 30M /dev/zero >fs/filler 2>/dev/null || true
+	r=0
+	wait "$tracer" || r=$?
+	[ "$r" -eq 8 ] || { cat out err; return 1; }
+	grep "No space left on device" err
+	rm fs/filler
+	expect 0 list --state=fs/s tree
+	[ "$(wc -l <<<"$output")" -ge 90 ]
+	expect 0 verify -q --state=fs/s tree
+	expect 0 run -q --state=fs/s tree
+	expect 0 run -q --state=ref tree
+	same_records ref fs/s tree
+	expect 0 verify -q --state=fs/s tree
+	tidy fs/s
 }
 
 @test "damage that could not be written down is told all the same" {

@@ -124,7 +124,15 @@ mount_fs() {
 }
 
 unmount_fs() {
-	umount "$W/$1"
+	umount "$W/$1" || return 1
+	# Whoever looks at the loop device keeps it alive, and what it has cached: the next mount would
+	# take it again and not see what happened to the image.
+	for _ in {1..300}; do
+		[ -n "$(losetup -nj "$W/$1.img")" ] || return 0
+		sleep 0.1
+	done
+	echo "$1.img is still in use"
+	return 1
 }
 
 # place FILE OFFSET: where this byte is in the image of its file system (ext4, xfs), by FIEMAP.

@@ -364,7 +364,7 @@ static void test_lock(void **state)
 {
 	struct scr_state s = created(*state);
 	char pid_text[32];
-	const volatile int stop = 1;
+	atomic_int stop = 1;
 	int go[2];
 	pid_t pid = lock_in_child(s.path, LOCK_EX, go);
 

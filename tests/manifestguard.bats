@@ -40,6 +40,7 @@ flip_each() {
 			my $exit = $? >> 8;
 			open my $e, "<", "err" or die;
 			my $said = join("", $out, <$e>) =~ /the manifest itself is damaged, at byte/;
+			$out =~ s/"state_free":\d+//;
 			$out =~ s/^.*"event":"(?:summary|damage|trouble)".*\n//mg;
 			return ($exit, $out, $said);
 		}

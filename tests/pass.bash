@@ -78,12 +78,14 @@ make_base() {
 	W=$BATS_FILE_TMPDIR
 	cd "$W" || return 1
 	[ "$(id -u)" = 0 ] && command -v losetup "mkfs.$1" >/dev/null && losetup -f >/dev/null || return 0
-	make_fs "$1" "$2" || return 1
 	local status=0
-	(cd fs && populate) && settle && "$SCRUB" run -q fs && unmount_fs fs && mv fs.img base.img ||
-		status=$?
+	fill_base "$1" "$2" || status=$?
 	helper_teardown
 	return $status
+}
+fill_base() {
+	make_fs "$1" "$2" && (cd fs && populate) && settle && "$SCRUB" run -q fs && unmount_fs fs &&
+		mv fs.img base.img
 }
 
 # take_base, in a test: the copy, mounted at fs.

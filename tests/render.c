@@ -375,8 +375,8 @@ static void test_quiet_known(void **state)
 	strcpy(want + n,
 	       "and 3 more: scrub list --damaged /srv\n"
 	       "/srv: DAMAGE: 47 blocks in 24 files\n"
-	       "Next: scrub list --damaged /srv\n"
-	       "      then restore these files from a backup; or, if their present content is right:\n"
+	       "Next: scrub repair /srv\n"
+	       "      then restore what is left from a backup; or, if the present content is right:\n"
 	       "      scrub accept /srv PATH...\n");
 	end(f, want, "");
 }

@@ -31,14 +31,19 @@ rotten() {
 	[ "${lines[1]}" = "fs: pass complete" ]
 	[ "${lines[2]}" = "  5 files, 977 KiB: 4 ok, 1 rot" ]
 	[ "${lines[4]}" = "fs: DAMAGE: 1 block in 1 file" ]
-	has "Next: $SCRUB list --damaged fs"
+	has "Next: $SCRUB repair fs"
 	hasnt "No damage"
 	[ -z "$stderr" ]
-	# What it tells to type can be typed.
-	run bash -c "$(sed -n 's/^Next: //p' <<<"$output")"
+	expect 4 list --damaged fs
 	[[ $output == "two: rot, 1 block, since "* ]]
 	run -4 --separate-stderr "$SCRUB" status fs
 	has "damage       OPEN: 1 block (16 KiB) in 1 file"
+	# What it told to type can be typed.
+	expect 4 run fs
+	run -1 bash -c "$(sed -n 's/^Next: //p' <<<"$output")"
+	has "fs: two: repaired from parity: block 6"
+	expect 0 run fs
+	has "No damage."
 }
 
 @test "the mail from cron: nothing, then the damage, then one line as long as it is open" {

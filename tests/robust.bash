@@ -80,6 +80,14 @@ same_records() {
 	cmp "$W/records.${1##*/}" "$W/records.${2##*/}" && cmp "$W/sfv.${1##*/}" "$W/sfv.${2##*/}"
 }
 
+# tidy STATE [FILES]: nothing is left but manifest and manifest.1 (or what is said), and parity.
+tidy() {
+	local found
+	found=$(find "$1" -mindepth 1 ! -path "$1/parity" ! -path "$1/parity/0*" ! -path "$1/undo" \
+		-printf '%P\n' | sort | paste -sd ' ')
+	[ "$found" = "${2-manifest manifest.1}" ] || { echo "$1: $found"; return 1; }
+}
+
 # summary FIELD: of the JSON in $output.
 summary() {
 	jq -r "select(.event == \"summary\") | .$1" <<<"$output"
@@ -97,11 +105,12 @@ start() {
 	PIDS+=("$pid")
 }
 
-# start_slow CALL MICROSECONDS ARGUMENT...: the same with each such system call delayed.
+# start_slow CALL MICROSECONDS ARGUMENT...: the same with each such system call delayed; only those
+# on the file $SLOW_PATH, if that is set.
 start_slow() {
 	local call=$1 delay=$2 i
 	shift 2
-	attentive strace -f -qq -o /dev/null -e trace="$call" -e inject="$call:delay_enter=$delay" \
+	attentive strace -f -qq -o /dev/null ${SLOW_PATH:+-P "$SLOW_PATH"} -e trace="$call" -e inject="$call:delay_enter=$delay" \
 		"$SCRUB" "$@" >"$W/out" 2>"$W/err" 3>&- &
 	tracer=$!
 	PIDS+=("$tracer")

@@ -19,11 +19,18 @@ if grep -q '^COV_CFLAGS = .*-O0\|^SAN_CFLAGS = .*-f' "${top_builddir:-.}/Makefil
 	exit 0
 fi
 
+# count OBJECT: instructions on vectors, but for moves between a general register and a vector one:
+# gcc -O3 -march=native keeps pointers there when it runs out of registers.
+count() {
+	objdump -d --no-show-raw-insn "$objects/$1" | grep -E "$vector" |
+		grep -cvE '[[:space:]]v?mov(q|d|dqa)[[:space:]]'
+}
+
 echo 1..4
 n=0
 for o in inet_scalar crc32_scalar xor_scalar; do
 	n=$((n + 1))
-	found=$(objdump -d --no-show-raw-insn "$objects/$o.o" | grep -cE "$vector")
+	found=$(count $o.o)
 	if [ "$found" -eq 0 ]; then
 		echo "ok $n - $o has no vector instructions"
 	else
@@ -32,7 +39,7 @@ for o in inet_scalar crc32_scalar xor_scalar; do
 done
 any=xor_sse2.o
 [ -e "$objects/$any" ] || any=xor_neon.o
-if objdump -d --no-show-raw-insn "$objects/$any" | grep -qE "$vector"; then
+if [ "$(count $any)" -gt 0 ]; then
 	echo "ok 4 - $any has some"
 else
 	echo "not ok 4 - $any has none: this test is blind"

@@ -4,8 +4,9 @@ if HAVE_CMOCKA
 search_trial = tests/search_trial.c tests/search_expect.c tests/search_trial.h
 
 search_checks = tests/search_checks.c tests/search_checks.h $(search_trial)
-cmocka_tests += tests/search.test tests/search_examples.test
+cmocka_tests += tests/search.test tests/search_parity.test tests/search_examples.test
 tests_search_test_SOURCES = tests/search.c $(search_checks)
+tests_search_parity_test_SOURCES = tests/search_parity.c $(search_checks)
 tests_search_examples_test_SOURCES = tests/search_examples.c $(search_checks)
 
 check_PROGRAMS += tests/search_campaign

@@ -52,8 +52,12 @@ static uint32_t any_size(struct dice *d, const struct options *o)
 {
 	uint32_t dice = dice_below(d, 1000), limit;
 
-	limit = dice < 200 ? 700 : dice < 500 ? 20000 : dice < 900 ? 200000 : dice < 990 ? 2 << 20
-							  : dice < 997 ? 12 << 20 : SCR_EXTENT_LIMIT - 1;
+	limit = dice < 200   ? 700
+		: dice < 500 ? 20000
+		: dice < 900 ? 200000
+		: dice < 990 ? 2 << 20
+		: dice < 997 ? 12 << 20
+			     : SCR_EXTENT_LIMIT - 1;
 	return 1 + dice_below(d, at_most(limit, o->size_max));
 }
 
@@ -277,7 +281,8 @@ static void vary_parity(struct dice *d, struct trial *t)
 		t->s.parity_checks = NULL;
 }
 
-/* Content changed and was recorded, but its parity was not: nothing to expect, but no wrong bytes. */
+/* Content changed and was recorded, but its parity was not: nothing to expect, but no wrong bytes.
+ */
 static void go_stale(struct dice *d, struct trial *t, const struct scr_kernels *k)
 {
 	uint8_t *parity;
@@ -294,13 +299,13 @@ static void go_stale(struct dice *d, struct trial *t, const struct scr_kernels *
 	free(parity);
 }
 
-enum class { REPAIR, REFUSE, EITHER, MIXED, NOTHING, STALE, CLASSES };
+enum outcome { REPAIR, REFUSE, EITHER, MIXED, NOTHING, STALE, CLASSES };
 
 static const char *const class_names[] = {
 	"must repair", "must refuse", "either", "mixed", "no damage", "stale parity",
 };
 
-static enum class classify(const struct trial *t)
+static enum outcome classify(const struct trial *t)
 {
 	uint32_t n = t->s.cut.blocks + t->s.cut.parity_blocks, seen = 0;
 
@@ -336,10 +341,10 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static void count(struct totals *sum, const struct trial *t, enum class class)
+static void count(struct totals *sum, const struct trial *t, enum outcome outcome)
 {
-	sum->cases[class]++;
-	sum->whole[class] += t->s.lost == 0;
+	sum->cases[outcome]++;
+	sum->whole[outcome] += t->s.lost == 0;
 	sum->repaired += t->s.repaired;
 	sum->lost += t->s.lost;
 	for (uint32_t i = 0; i < t->s.cut.blocks; i++)
@@ -390,7 +395,8 @@ static void run_case(const struct options *o, const struct scr_kernels *k, uint6
 	what = inspect(&t);
 	if (what) {
 		sum->wrong++;
-		printf("case %" PRIu64 ": %s (size %u, columns %u, unit %u, block %u, %u damages)\n",
+		printf("case %" PRIu64
+		       ": %s (size %u, columns %u, unit %u, block %u, %u damages)\n",
 		       number, what, size, g.columns, g.parity_unit, g.block_size, n);
 	}
 	trial_free(&t);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 const struct scr_geometry standard = {
-	.block_size = 64 * KIB, .columns = 16, .parity_unit = 4 * KIB,
+	.block_size = 64 * KIB,
+	.columns = 16,
+	.parity_unit = 4 * KIB,
 };
 
 void fill(uint8_t *p, uint32_t len, uint64_t seed)

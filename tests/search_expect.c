@@ -18,13 +18,13 @@
 
 struct oracle {
 	struct trial *t;
-	uint32_t c, columns, blocks; /* columns of data; blocks of data and parity */
-	bool parity;                 /* there are bytes of it */
+	uint32_t c, columns, blocks;    /* columns of data; blocks of data and parity */
+	bool parity;                    /* there are bytes of it */
 	uint8_t *data_gap, *parity_gap; /* by byte: unreadable */
-	bool *bad, *twice, *hopeless; /* by block */
-	uint32_t *parent;             /* by block: union-find */
-	uint32_t *run;                /* by position: number of the run of equal suspects */
-	uint32_t *last, *before;      /* chains of a component's ambiguous positions, by its root */
+	bool *bad, *twice, *hopeless;   /* by block */
+	uint32_t *parent;               /* by block: union-find */
+	uint32_t *run;                  /* by position: number of the run of equal suspects */
+	uint32_t *last, *before; /* chains of a component's ambiguous positions, by its root */
 };
 
 static void *take(size_t n, size_t size)
@@ -74,8 +74,8 @@ struct spot {
 	uint32_t cand[COLUMNS], count; /* bad blocks */
 	bool gap[COLUMNS];
 	uint8_t error[COLUMNS], s;
-	uint32_t gaps, hits;           /* unreadable; unreadable or wrong */
-	uint32_t owner;                /* of the error, if hit once */
+	uint32_t gaps, hits; /* unreadable; unreadable or wrong */
+	uint32_t owner;      /* of the error, if hit once */
 	uint32_t owner_column;
 };
 
@@ -124,8 +124,8 @@ static void mark_bad(struct oracle *o)
 }
 
 /*
- * Hit twice: every wrong block there would need an error that S does not show. But a lone unreadable
- * byte gets what it needs if the errors of the others cancel.
+ * Hit twice: every wrong block there would need an error that S does not show. But a lone
+ * unreadable byte gets what it needs if the errors of the others cancel.
  */
 static void mark_hits(struct oracle *o)
 {
@@ -199,9 +199,9 @@ static void chain(struct oracle *o)
 /* ---- one component ------------------------------------------------------------------------- */
 
 struct component {
-	uint32_t *mark;          /* its ambiguous errors, descending positions */
+	uint32_t *mark; /* its ambiguous errors, descending positions */
 	uint32_t marks, blocks;
-	bool other, hopeless;    /* other: a suspect is lost anyway */
+	bool other, hopeless; /* other: a suspect is lost anyway */
 };
 
 static void gather(const struct oracle *o, uint32_t r, struct component *k)
@@ -310,7 +310,8 @@ static bool pair_within_bound(const struct oracle *o, const uint32_t *cell, uint
 	return both <= (b == OTHER ? 8 : 16);
 }
 
-/* 2^min(40, 32 (b - 1) - 16) in all; 16 cells between any two blocks, 8 where one is lost anyway. */
+/* 2^min(40, 32 (b - 1) - 16) in all; 16 cells between any two blocks, 8 where one is lost anyway.
+ */
 static bool within_bound(const struct oracle *o, const struct component *k, const uint32_t *cell,
 			 uint32_t cells)
 {
@@ -336,8 +337,15 @@ static bool within_bound(const struct oracle *o, const struct component *k, cons
 static enum expect judge(const struct oracle *o, const struct component *k)
 {
 	static const uint32_t grain[][2] = {
-		{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, 4096}, {UINT32_MAX, 512}, {64, 512}, {16, 512},
-		{4, UINT32_MAX}, {1, UINT32_MAX}, {0, UINT32_MAX}, {0, 1},
+		{UINT32_MAX, UINT32_MAX},
+		{UINT32_MAX, 4096},
+		{UINT32_MAX, 512},
+		{64, 512},
+		{16, 512},
+		{4, UINT32_MAX},
+		{1, UINT32_MAX},
+		{0, UINT32_MAX},
+		{0, 1},
 	};
 	uint32_t cell[CELLS], cells;
 

@@ -214,8 +214,8 @@ static const char *row_wrong(const struct row *r, uint32_t *repaired, uint32_t *
 		if (wrong)
 			return wrong;
 		*lost += r->state[i] == SCR_BLOCK_LOST;
-		*repaired += r->state[i] == SCR_BLOCK_REPAIRED ||
-			     r->state[i] == SCR_BLOCK_BY_SYNDROME;
+		*repaired +=
+			r->state[i] == SCR_BLOCK_REPAIRED || r->state[i] == SCR_BLOCK_BY_SYNDROME;
 	}
 	return NULL;
 }
@@ -223,11 +223,12 @@ static const char *row_wrong(const struct row *r, uint32_t *repaired, uint32_t *
 const char *trial_wrong(const struct trial *t)
 {
 	const struct scr_search *s = &t->s;
-	struct row data = {t->data, t->data_read, s->data, s->state, s->why, s->gaps,
-			   s->cut.length, s->cut.blocks, s->cut.block, s->gap_count,
-			   s->allow_syndrome};
-	struct row parity = {t->parity, t->parity_read, s->parity, s->parity_state, s->parity_why,
-			     s->parity_gaps, s->cut.column, s->cut.parity_blocks, s->cut.block,
+	struct row data = {t->data,      t->data_read, s->data,          s->state,
+			   s->why,       s->gaps,      s->cut.length,    s->cut.blocks,
+			   s->cut.block, s->gap_count, s->allow_syndrome};
+	struct row parity = {t->parity,           t->parity_read,       s->parity,
+			     s->parity_state,     s->parity_why,        s->parity_gaps,
+			     s->cut.column,       s->cut.parity_blocks, s->cut.block,
 			     s->parity_gap_count, s->allow_syndrome};
 	uint32_t repaired = 0, lost = 0, unused = 0;
 	const char *wrong = row_wrong(&data, &repaired, &lost);

@@ -27,13 +27,13 @@ enum expect {
 };
 
 struct trial {
-	struct scr_search s;         /* data and parity: as read, later as left */
-	uint8_t *data, *parity;      /* as recorded */
+	struct scr_search s;              /* data and parity: as read, later as left */
+	uint8_t *data, *parity;           /* as recorded */
 	uint8_t *data_read, *parity_read; /* as read */
 	struct scr_check *checks, *parity_checks;
 	struct scr_gap gaps[TRIAL_GAPS], parity_gaps[TRIAL_GAPS];
-	uint8_t *expect;             /* enum expect by block, data then parity */
-	bool stale;                  /* the parity was never right: expect nothing */
+	uint8_t *expect; /* enum expect by block, data then parity */
+	bool stale;      /* the parity was never right: expect nothing */
 };
 
 /* An extent of @size bytes, all zero, with room for everything. */

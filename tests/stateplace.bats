@@ -57,6 +57,13 @@ as_root() {
 	cp -a tree before
 	expect 0 list tree
 	[ "$(wc -l <<<"$output")" -eq 10 ]
+	# The data is compared, what is not is said.
+	expect 8 verify --json tree
+	[ "$(summary ok)" -eq 10 ]
+	json 'select(.event == "trouble") | .errno' EACCES
+	expect 8 verify tree
+	says "$W/tree/.bitscrub/parity: Permission denied"
+	chmod -R a+rX tree/.bitscrub before/.bitscrub
 	expect 0 verify --json tree
 	[ "$(summary ok)" -eq 10 ]
 	expect 0 status tree

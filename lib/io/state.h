@@ -6,6 +6,7 @@
 #ifndef SCR_IO_STATE_H
 #define SCR_IO_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,7 +66,7 @@ void scr_state_close(struct scr_state *s); /* releases the lock too */
 /* flock on the directory. @exclusive, else shared. Without @wait: -EWOULDBLOCK, and @why names the
  * holder (pid, command, since when) from /proc/locks. -EPERM/-EROFS where locking isn't possible
  * are returned as they are. @stop: polled while waiting; may be NULL. */
-int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const volatile int *stop,
+int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const atomic_int *stop,
 		   struct scr_why *why);
 /* The pid that holds the exclusive lock, or 0. */
 pid_t scr_state_holder(const struct scr_state *s);

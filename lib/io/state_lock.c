@@ -125,7 +125,7 @@ static void describe_holder(const struct scr_state *s, struct scr_why *why)
 		    comm[0] ? comm : "unknown", since);
 }
 
-int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const volatile int *stop,
+int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const atomic_int *stop,
 		   struct scr_why *why)
 {
 	const struct timespec pause = {0, 100 * 1000 * 1000};

@@ -177,7 +177,9 @@ static void hunt_free(struct scr_hunt *h)
 int scr_search_extent(struct scr_search *s)
 {
 	struct scr_hunt h = {
-		.s = s, .columns = scr_fold_columns(&s->cut), .effort = SCR_EFFORT,
+		.s = s,
+		.columns = scr_fold_columns(&s->cut),
+		.effort = SCR_EFFORT,
 	};
 	int err;
 
@@ -189,8 +191,8 @@ int scr_search_extent(struct scr_search *s)
 		err = fold(&h);
 	if (!err)
 		err = rounds(&h);
-	if (!err)
-		tell(&h);
+	/* Also after an error: what was repaired until then is right. */
+	tell(&h);
 	hunt_free(&h);
 	return err;
 }

@@ -37,19 +37,29 @@ struct row {
 static struct row data_row(const struct scr_search *s)
 {
 	return (struct row){
-		.bytes = s->data, .length = s->cut.length, .blocks = s->cut.blocks,
-		.checks = s->checks, .gap = s->gaps, .gap_end = s->gaps + s->gap_count,
-		.state = s->state, .why = s->why,
+		.bytes = s->data,
+		.length = s->cut.length,
+		.blocks = s->cut.blocks,
+		.checks = s->checks,
+		.gap = s->gaps,
+		.gap_end = s->gaps + s->gap_count,
+		.state = s->state,
+		.why = s->why,
 	};
 }
 
 static struct row parity_row(const struct scr_search *s)
 {
 	return (struct row){
-		.bytes = s->parity, .length = s->cut.column, .blocks = s->cut.parity_blocks,
-		.checks = s->parity_checks, .gap = s->parity_gaps,
+		.bytes = s->parity,
+		.length = s->cut.column,
+		.blocks = s->cut.parity_blocks,
+		.checks = s->parity_checks,
+		.gap = s->parity_gaps,
 		.gap_end = s->parity_gaps + s->parity_gap_count,
-		.state = s->parity_state, .why = s->parity_why, .parity = true,
+		.state = s->parity_state,
+		.why = s->parity_why,
+		.parity = true,
 	};
 }
 
@@ -77,9 +87,16 @@ static void verify_row(struct scr_hunt *h, struct row r, uint32_t *bad_of)
 			continue;
 		bad_of[i] = h->bads;
 		h->bad[h->bads++] = (struct scr_bad){
-			.bytes = r.bytes + start, .start = start, .length = len,
-			.first = start % h->s->cut.column, .want = r.checks[i], .is = is,
-			.parity = r.parity, .gap = gap, .state = SCR_BLOCK_LOST,
+			.bytes = r.bytes + start,
+			.start = start,
+			.length = len,
+			.first = start % h->s->cut.column,
+			.want = r.checks[i],
+			.is = is,
+			.parity = r.parity,
+			.gap = gap,
+			.state = SCR_BLOCK_LOST,
+			.why = SCR_LOST_NO_FIT,
 		};
 	}
 }

@@ -3,8 +3,8 @@
  *
  * Cells end where the candidates change, where S is 0 for long enough, and at multiples of 4096 and
  * 512, the units in which media lose data; at last each byte is one. Coarse comes first because few
- * candidates leave less room for a wrong one. The errors of several sectors, flipped bits and bursts
- * are found by it, as long as no byte of S has two causes.
+ * candidates leave less room for a wrong one. The errors of several sectors, flipped bits and
+ * bursts are found by it, as long as no byte of S has two causes.
  */
 #include <config.h>
 #include "parity/search_internal.h"
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "parity/search_cells.h"
 
 /* How S is cut. */
@@ -24,7 +25,8 @@ struct grain {
 #define ANY UINT32_MAX
 
 static const struct grain grains[] = {
-	{ANY, ANY}, {ANY, 4096}, {ANY, 512}, {64, 512}, {16, 512}, {4, ANY}, {1, ANY}, {0, ANY}, {0, 1},
+	{ANY, ANY}, {ANY, 4096}, {ANY, 512}, {64, 512}, {16, 512},
+	{4, ANY},   {1, ANY},    {0, ANY},   {0, 1},
 };
 
 /* ---- how many candidates are safe ---------------------------------------------------------- */
@@ -32,15 +34,16 @@ static const struct grain grains[] = {
 /*
  * A wrong result is accepted, if the right one is not among the candidates, with the number of
  * candidates times the chance that all checksums agree with one. The CRCs of b blocks that share
- * positions are tied: their differences, shifted, XOR to the CRC of S whatever the assignment. So they
- * give 32 (b-1) independent bits; the Internet checksums 16 a block, or some 5 for sparse errors.
+ * positions are tied: their differences, shifted, XOR to the CRC of S whatever the assignment. So
+ * they give 32 (b-1) independent bits; the Internet checksums 16 a block, or some 5 for sparse
+ * errors.
  */
 static unsigned int limit(const struct scr_group *g)
 {
-	unsigned int bits = g->count > 2 ? 40 : 16;
-
-	/* One block and one that can't be verified: the CRC is not tied, but there is only one sum. */
-	return g->count == 1 ? 8 : bits;
+	/* A block beside ones that can't be verified: its CRC is not tied, but there is one sum. */
+	if (g->count == 1)
+		return 8;
+	return SCR_MIN(40u, 32 * (g->count - 1) - 16);
 }
 
 /*

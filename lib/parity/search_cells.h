@@ -5,7 +5,7 @@
 
 #include "parity/search_internal.h"
 
-#define SCR_CELLS_MAX 40    /* each has two candidates at least, and 2^40 is the limit */
+#define SCR_CELLS_MAX 40     /* each has two candidates at least, and 2^40 is the limit */
 #define SCR_OPTIONS_MAX 2048 /* the most that 257 candidates a cell make of 2^40 are 1285 */
 
 /* A block that may own a cell; SCR_NONE: one that is lost anyway, at no cost. */
@@ -24,7 +24,7 @@ struct scr_cells {
 	struct scr_cell cell[SCR_CELLS_MAX];
 	struct scr_option option[SCR_OPTIONS_MAX];
 	uint32_t count, options;
-	uint64_t target;         /* digest of all that is wrong */
+	uint64_t target; /* digest of all that is wrong */
 };
 
 /* A linear digest of "block @b's CRC changes by @crc": digests of several changes are XORed. */

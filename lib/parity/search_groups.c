@@ -43,7 +43,7 @@ static void join_zone(struct scr_hunt *h, const struct scr_zone *z)
 
 /* Things sorted by the component that they belong to. */
 struct sorted {
-	uint32_t *end;   /* by root: where its things end in item[] */
+	uint32_t *end; /* by root: where its things end in item[] */
 	uint32_t *item;
 };
 
@@ -107,8 +107,10 @@ static int each_group(struct scr_hunt *h, const struct sorted *blocks, const str
 
 	for (uint32_t r = 0; !err && r < h->bads; r++) {
 		struct scr_group g = {
-			.members = blocks->item + block, .count = blocks->end[r] - block,
-			.zones = zones->item + zone, .zone_count = zones->end[r] - zone,
+			.members = blocks->item + block,
+			.count = blocks->end[r] - block,
+			.zones = zones->item + zone,
+			.zone_count = zones->end[r] - zone,
 		};
 
 		block = blocks->end[r];

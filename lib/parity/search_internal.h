@@ -6,8 +6,8 @@
  * positions first .. first + length - 1 modulo c. So at one position each column offers one block
  * at most, and "which column" and "which block" are the same question.
  *
- * A *zone* is a run of positions between two edges (of bad blocks or of unreadable ranges): the same
- * blocks are candidates all over it.
+ * A *zone* is a run of positions between two edges (of bad blocks or of unreadable ranges): the
+ * same blocks are candidates all over it.
  */
 #ifndef SCR_PARITY_SEARCH_INTERNAL_H
 #define SCR_PARITY_SEARCH_INTERNAL_H
@@ -20,17 +20,18 @@
 
 /* A block of data or parity that fails a checksum or could not be read whole. */
 struct scr_bad {
-	uint8_t *bytes;          /* in the caller's data or parity */
-	uint32_t start, length;  /* start: in the extent, or in the parity */
-	uint32_t first;          /* position of its first byte */
+	uint8_t *bytes;         /* in the caller's data or parity */
+	uint32_t start, length; /* start: in the extent, or in the parity */
+	uint32_t first;         /* position of its first byte */
 	struct scr_check want, is;
 	bool parity;
-	bool gap;                /* part of it could not be read */
-	bool twice;              /* an unreadable byte of it meets another one */
-	bool fixed;              /* is right now */
-	bool touched;            /* its surroundings have changed in this round */
-	uint32_t parent;         /* union-find: blocks of one component */
-	uint32_t residue, need;  /* CRC of the error that forced positions leave; what is open */
+	bool gap;               /* part of it could not be read */
+	bool twice;             /* an unreadable byte of it meets another one */
+	bool fixed;             /* is right now */
+	bool hopeless;          /* its own checksums don't put it right */
+	bool touched;           /* its surroundings have changed in this round */
+	uint32_t parent;        /* union-find: blocks of one component */
+	uint32_t residue, need; /* CRC of the error that forced positions leave; what is open */
 	uint8_t state, why;
 };
 
@@ -43,11 +44,11 @@ enum scr_zone_kind {
 };
 
 struct scr_zone {
-	uint32_t start, end;  /* positions */
-	size_t cands;         /* its bad blocks: hunt.cands[cands .. cands + count - 1] */
+	uint32_t start, end; /* positions */
+	size_t cands;        /* its bad blocks: hunt.cands[cands .. cands + count - 1] */
 	uint32_t count;
-	uint32_t owner;       /* FORCED: who */
-	bool other;           /* a candidate can't be verified, because it is lost anyway */
+	uint32_t owner; /* FORCED: who */
+	bool other;     /* a candidate can't be verified, because it is lost anyway */
 	enum scr_zone_kind kind;
 };
 
@@ -63,19 +64,19 @@ struct scr_pieces {
 
 struct scr_hunt {
 	struct scr_search *s;
-	uint32_t columns;      /* of data; column number @columns is the parity */
-	uint8_t *syndrome;     /* S, c bytes; NULL: there is no parity */
+	uint32_t columns;  /* of data; column number @columns is the parity */
+	uint8_t *syndrome; /* S, c bytes; NULL: there is no parity */
 	struct scr_bad *bad;
 	uint32_t bads;
-	uint32_t *bad_of;      /* by block, data then parity: index into bad, or SCR_NONE */
+	uint32_t *bad_of; /* by block, data then parity: index into bad, or SCR_NONE */
 	struct scr_zone *zones;
 	uint32_t zone_count;
 	uint32_t *cands;
 	size_t cand_count, cand_cap;
-	uint8_t *scratch;      /* one block */
-	uint32_t *powers;      /* [m] = x^(8m+32) mod P, m < block length; made when needed */
+	uint8_t *scratch; /* one block */
+	uint32_t *powers; /* [m] = x^(8m+32) mod P, m < block length; made when needed */
 	struct scr_pieces trial, found;
-	uint64_t effort;       /* combinations that may still be tried: seconds, not hours */
+	uint64_t effort; /* combinations that may still be tried: seconds, not hours */
 };
 
 #define SCR_EFFORT (UINT64_C(1) << 26)
@@ -84,17 +85,17 @@ struct scr_hunt {
 struct scr_group {
 	const uint32_t *members; /* ascending; into hunt.bad */
 	uint32_t count;
-	const uint32_t *zones;   /* its ambiguous ones, ascending; into hunt.zones */
+	const uint32_t *zones; /* its ambiguous ones, ascending; into hunt.zones */
 	uint32_t zone_count;
-	bool other;              /* a zone of it has a candidate that can't be verified */
+	bool other; /* a zone of it has a candidate that can't be verified */
 };
 
 /* How a level ended. Not an error, and 0 or positive beside -ENOMEM. */
 enum scr_outcome {
 	SCR_NO_FIT,
-	SCR_ONE_FIT,  /* it is in hunt.found */
+	SCR_ONE_FIT, /* it is in hunt.found */
 	SCR_MORE_FITS,
-	SCR_BEYOND,   /* not tried: too many candidates */
+	SCR_BEYOND, /* not tried: too many candidates */
 };
 
 /* search_blocks.c: checksums and bytes of blocks. */

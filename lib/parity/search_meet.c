@@ -3,8 +3,8 @@
  *
  * An assignment is right for the CRCs if the digests of its choices XOR to the target. So the cells
  * are split into two halves; the XORs of all choices of the left half go into a hash table, and for
- * each choice of the right half, what is missing to the target is looked up. At most 2^20 entries are
- * kept. A hit is a candidate: bytes and checksums decide.
+ * each choice of the right half, what is missing to the target is looked up. At most 2^20 entries
+ * are kept. A hit is a candidate: bytes and checksums decide.
  */
 #include <config.h>
 #include "parity/search_cells.h"
@@ -20,13 +20,13 @@ struct meet {
 	struct scr_hunt *h;
 	const struct scr_group *g;
 	const struct scr_cells *cells;
-	uint32_t order[SCR_CELLS_MAX];  /* cells: the left ones, then the right ones */
-	uint32_t left;                  /* how many are left ones */
-	uint32_t digit[SCR_CELLS_MAX];  /* the choice of each, in that order */
-	uint32_t size, shift;           /* of the left table; 64 - log2 of its heads */
-	uint64_t right;                 /* combinations of the right half */
-	uint64_t *sum;                  /* by number of the left choice: XOR of its digests */
-	uint32_t *next, *head;          /* chains of equal hashes; SCR_NONE ends one */
+	uint32_t order[SCR_CELLS_MAX]; /* cells: the left ones, then the right ones */
+	uint32_t left;                 /* how many are left ones */
+	uint32_t digit[SCR_CELLS_MAX]; /* the choice of each, in that order */
+	uint32_t size, shift;          /* of the left table; 64 - log2 of its heads */
+	uint64_t right;                /* combinations of the right half */
+	uint64_t *sum;                 /* by number of the left choice: XOR of its digests */
+	uint32_t *next, *head;         /* chains of equal hashes; SCR_NONE ends one */
 	uint32_t fits, tries;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Level 3 of the repair search: blocks that their own checksums put right.
  *
- * Of a block that was read whole, the difference of the CRCs may be the syndrome of one flipped bit,
- * confirmed by the Internet checksum. Of a block with unreadable bytes, these may have been zeros. Both
- * are only believed where parity cannot speak: where nobody else is bad, S is this block's error and
- * must be exactly that bit, or nothing.
+ * Of a block that was read whole, the difference of the CRCs may be the syndrome of one flipped
+ * bit, confirmed by the Internet checksum. Of a block with unreadable bytes, these may have been
+ * zeros. Both are only believed where parity cannot speak: where nobody else is bad, S is this
+ * block's error and must be exactly that bit, or nothing.
  */
 #include <config.h>
 #include "parity/search_internal.h"
@@ -26,16 +26,16 @@ static bool find_flip(const struct scr_bad *b, struct flip *f)
 		*f = (struct flip){0};
 		return scr_check_equal(b->is, b->want);
 	}
-	if (!scr_bitflip_find(b->want.crc, b->want.inet, b->is.crc, b->is.inet, b->length,
-			      &f->byte, &bit))
+	if (!scr_bitflip_find(b->want.crc, b->want.inet, b->is.crc, b->is.inet, b->length, &f->byte,
+			      &bit))
 		return false;
 	f->mask = (uint8_t)(1u << bit);
 	return true;
 }
 
 /* Whether S in zone @z, where @b alone is bad, is the error @f and no other. */
-static bool zone_agrees(const struct scr_hunt *h, const struct scr_bad *b,
-			const struct scr_zone *z, struct flip f)
+static bool zone_agrees(const struct scr_hunt *h, const struct scr_bad *b, const struct scr_zone *z,
+			struct flip f)
 {
 	uint32_t start = scr_bad_offset(h, b, z->start), len = z->end - z->start, at, more;
 	const uint8_t *s = h->syndrome + z->start;
@@ -81,9 +81,10 @@ static void touch_neighbours(struct scr_hunt *h, const struct scr_bad *b)
 static bool settle(struct scr_hunt *h, uint32_t i)
 {
 	struct scr_bad *b = &h->bad[i];
-	struct flip f;
+	struct flip f = {0};
 
-	if (!find_flip(b, &f) || !parity_agrees(h, b, f))
+	b->hopeless = b->hopeless || !find_flip(b, &f); /* slow, and its bytes stay as they are */
+	if (b->hopeless || !parity_agrees(h, b, f))
 		return false;
 	b->bytes[f.byte] ^= f.mask;
 	if (!scr_check_equal(scr_block_check(h->s->kernels, b->bytes, b->length), b->want)) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Level 1 of the repair search: one burst, wherever it begins.
  *
- * A burst of at most c bytes lies in a window [a, a + c) of the extent, in which each position occurs
- * once, so given a, the error is known: position j belongs to column q = a / c if q c + j >= a, else
- * to column q + 1. No gap in S is needed to find the cut, and none would do: the two ends of a burst
- * meet in S without a seam. So all a are tried. From one to the next a single position changes its
- * column; if its error byte is s, one block loses and one gains s x^(8m+32), m being the number of
- * bytes behind it in the block, and that is all that happens to the CRCs.
+ * A burst of at most c bytes lies in a window [a, a + c) of the extent, in which each position
+ * occurs once, so given a, the error is known: position j belongs to column q = a / c if q c + j >=
+ * a, else to column q + 1. No gap in S is needed to find the cut, and none would do: the two ends
+ * of a burst meet in S without a seam. So all a are tried. From one to the next a single position
+ * changes its column; if its error byte is s, one block loses and one gains s x^(8m+32), m being
+ * the number of bytes behind it in the block, and that is all that happens to the CRCs.
  *
  * Forced positions are not part of this: they stay where they are. Starts between two errors are
  * one and the same candidate.
@@ -22,9 +22,9 @@
 struct window {
 	struct scr_hunt *h;
 	const struct scr_group *g;
-	uint32_t column;   /* q, of the start */
-	uint32_t outside;  /* errors that lie in no bad block */
-	uint32_t open;     /* blocks whose CRC is not right yet */
+	uint32_t column;    /* q, of the start */
+	uint32_t outside;   /* errors that lie in no bad block */
+	uint32_t open;      /* blocks whose CRC is not right yet */
 	uint32_t low, high; /* the first and the last start to try */
 	uint32_t fits;
 };

@@ -107,7 +107,7 @@ static int list_cands(struct scr_hunt *h, struct scr_zone *z)
 /* An unreadable byte alone decides its position; two leave more unknowns than equations. */
 static void look_for_gaps(struct scr_hunt *h, struct scr_zone *z)
 {
-	const uint32_t *cand = h->cands + z->cands;
+	const uint32_t *cand = z->count ? h->cands + z->cands : NULL;
 	uint32_t gaps = 0;
 
 	z->owner = z->count == 1 ? cand[0] : SCR_NONE;

@@ -116,8 +116,8 @@ static int write_body(struct scr_undo_entry *e)
 		r = scr_write_all(e->fd, b.data, b.len);
 		if (r < 0 || i == e->count)
 			break;
-		e->ranges[i].at = e->length + b.len;
 		e->length += b.len;
+		e->ranges[i].at = e->length + SCR_RECORD_HEAD + SCR_UNDO_RANGE_FIXED;
 		scr_buf_clear(&b);
 		r = scr_undo_encode_range(&b, &e->ranges[i]);
 	}

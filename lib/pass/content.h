@@ -3,6 +3,8 @@
 #ifndef SCR_PASS_CONTENT_H
 #define SCR_PASS_CONTENT_H
 
+#include <stdatomic.h>
+
 #include "io/reader.h"
 #include "kernels/kernel.h"
 #include "manifest/record.h"
@@ -36,7 +38,7 @@ struct scr_content_reader {
 	bool sparse;               /* the file may have holes: look for them */
 	bool fold;                 /* fold the columns too */
 	bool reread;               /* not from what an earlier read left in memory */
-	const volatile int *stop;
+	const atomic_int *stop;
 	/* Counts bytes for the progress display; may be NULL. */
 	void (*progress)(void *arg, uint64_t bytes);
 	void *arg;

@@ -24,7 +24,7 @@ struct scr_ctx {
 	const char *state_root; /* NULL: the built-in one */
 	const struct scr_kernels *kernels; /* NULL: those that were chosen */
 
-	volatile int stop;      /* set by scr_stop() */
+	atomic_int stop;        /* set by scr_stop(), which signal handlers may call */
 	pthread_mutex_t lock;   /* of events and of the counters in struct scr_pass.sum */
 
 	pthread_mutex_t diagnose_lock; /* damage is diagnosed one extent at a time */

@@ -23,11 +23,23 @@ static int put(struct exporter *x, const char *s, size_t len)
 	return x->write(x->arg, s, len);
 }
 
-/* SFV has lines of NAME CRC and no way to quote. */
+/*
+ * SFV has lines of NAME CRC and no way to quote. Its readers take lines that begin with ; or # for
+ * comments and a * for a mark, strip blanks, and turn backslashes round; one control character makes
+ * them refuse the whole file as binary.
+ */
 static bool sfv_can_name(const struct scr_name *n)
 {
-	return n->len > 0 && n->path[0] != ';' && !memchr(n->path, '\n', n->len) &&
-	       !memchr(n->path, '\r', n->len);
+	if (n->len == 0 || memchr("; #*\t", n->path[0], 5) ||
+	    memchr(" \t", n->path[n->len - 1], 2))
+		return false;
+	for (size_t i = 0; i < n->len; i++) {
+		unsigned char c = (unsigned char)n->path[i];
+
+		if ((c < ' ' && c != '\t') || c == '\\')
+			return false;
+	}
+	return true;
 }
 
 static int sfv_line(struct exporter *x, const char *path, uint32_t len, uint32_t crc)

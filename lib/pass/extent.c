@@ -410,6 +410,9 @@ static int process_run(struct scr_worker *k, struct scr_work *w, const struct sc
 		return 0;
 	if (!base)
 		w->any_new = true;
+	else if (scr_judge(&w->p->policy, &base->stamp, &w->base, &w->st,
+			   w->e.flags & SCR_PLAN_MOVED) != SCR_REL_SAME)
+		w->any_touched = true;
 	if (w->verify)
 		return 0;
 	out = scr_worker_result(k);

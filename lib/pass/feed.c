@@ -235,7 +235,7 @@ static int take(struct feed *f, struct scr_worker *k, struct chunk *c)
 		r = start_large(f, k, w, c);
 	} else {
 		c->work = w;
-		c->whole = true;
+		c->whole = w->whole = true;
 		c->first = 0;
 		c->end = UINT64_MAX;
 		w->chunks = 1;
@@ -274,15 +274,13 @@ static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct chunk *c
 {
 	const struct scr_extent *base = w->record_all ? NULL : base_of(c, i);
 	uint64_t run = hole_run(k, w, i, w->extents);
-	struct scr_stamp now = scr_stamp_of(&w->st);
 
 	run = SCR_MIN(run, c->end - i);
 	if (run <= 1 || (w->has_base && !w->record_all && !base))
 		return 1;
 	if (!base)
 		return run;
-	if (!base->hole || base->run == 1 || base->damage_count ||
-	    !scr_stamp_equal(&base->stamp, &now))
+	if (!base->hole || base->run == 1 || base->damage_count)
 		return 1;
 	return SCR_MIN(run, base->cut.index + base->run - i);
 }
@@ -309,25 +307,39 @@ static int process(struct feed *f, struct scr_worker *k, struct chunk *c)
 	return r;
 }
 
-/* Journals what is in @k and finishes the file with its last chunk. @r: how its reading ended. */
+static int call_done(struct feed *f, struct scr_worker *k, struct scr_work *w, bool last, int r)
+{
+	int e;
+
+	/* Finished extents count even when the pass ends here. */
+	if (r < 0 && (r != -EINTR || last))
+		return r;
+	e = f->ops->done(f->arg, k, w, last);
+	scr_worker_clear(k);
+	return e < 0 ? e : r;
+}
+
+/*
+ * Journals what is in @k and finishes the file with its last chunk. @r: how its reading ended.
+ * Of a shared file each chunk is through with it before it counts itself off: whoever counts to
+ * zero is alone with it.
+ */
 static int complete(struct feed *f, struct scr_worker *k, struct scr_work *w, int r)
 {
-	bool last;
+	bool last = w->whole;
 
-	pthread_mutex_lock(&f->lock);
-	last = --w->chunks == 0 && f->current != w;
-	pthread_mutex_unlock(&f->lock);
-	/* Finished extents count even when the pass ends here. */
-	if (r == 0 || r == -EINTR) {
-		int e = f->ops->done(f->arg, k, w, last && r == 0);
-
-		r = e < 0 ? e : r;
+	if (!last) {
+		r = call_done(f, k, w, false, r);
+		pthread_mutex_lock(&f->lock);
+		last = --w->chunks == 0 && f->current != w;
+		pthread_mutex_unlock(&f->lock);
 	}
-	scr_worker_clear(k);
 	if (last) {
+		r = call_done(f, k, w, r == 0, r);
 		f->p->ctx->files_done++;
 		scr_work_free(w);
 	}
+	scr_worker_clear(k);
 	return r;
 }
 

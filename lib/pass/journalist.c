@@ -73,8 +73,10 @@ int scr_journalist_append(struct scr_journalist *j, struct scr_worker *k,
 
 	scr_buf_clear(&k->record);
 	r = scr_journal_encode(&k->record, &j->p->header.settings.geometry, &u);
-	if (r < 0)
+	if (r < 0) {
+		scr_trouble(j->p, f->path, f->path_len, -r, "cannot put the result in the journal");
 		return r;
+	}
 	pthread_mutex_lock(&j->lock);
 	first = !j->broken;
 	r = j->broken ? -EIO : append_locked(j, &k->record);

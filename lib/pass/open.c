@@ -14,8 +14,8 @@
 
 int scr_pass_no_manifest(struct scr_pass *p)
 {
-	scr_trouble(p, NULL, 0, 0,
-		    "there is no manifest for this target; 'run' without --existing makes one");
+	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target; 'run'%s makes one",
+		    p->ctx->opt.existing ? " without --existing" : "");
 	return -ENOENT;
 }
 

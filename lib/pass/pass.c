@@ -111,6 +111,8 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 		r = choose_kernels(p);
 	if (r < 0)
 		return r;
+	if (!kernels)
+		return 0;
 	k = scr_pass_kernels(p);
 	p->sum.kernel[SCR_INET] = k->inet->name;
 	p->sum.kernel[SCR_CRC32] = k->crc32->name;
@@ -135,6 +137,11 @@ static int exit_status(const struct scr_pass *p, int r)
 	if (r == -EINTR)
 		bits |= SCR_EXIT_STOPPED;
 	return bits;
+}
+
+int scr_pass_exit_bits(const struct scr_pass *p)
+{
+	return exit_status(p, 0);
 }
 
 int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)

@@ -77,6 +77,8 @@ void scr_pass_unload(struct scr_pass *p);
 void scr_pass_tell_repairs(struct scr_pass *p);
 /* Says that there is no manifest, and what to type. Returns -ENOENT. */
 int scr_pass_no_manifest(struct scr_pass *p);
+/* The exit status by what has been counted so far. */
+int scr_pass_exit_bits(const struct scr_pass *p);
 /* Computes the exit status, delivers the summary, frees everything. Returns @r. */
 int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out);
 

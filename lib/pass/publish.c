@@ -340,7 +340,7 @@ static void describe_pass(struct merge *m, bool complete)
 	t->pass_start_ns = p->start_wall_ns;
 	t->pass_ns = scr_clock_monotonic(p->ctx->clock) - p->start_ns;
 	t->pass_bytes = p->sum.bytes_read;
-	t->pass_exit = p->sum.trouble ? SCR_EXIT_TROUBLE : 0;
+	t->pass_exit = (uint32_t)scr_pass_exit_bits(p);
 	if (complete)
 		t->last_complete_ns = p->start_wall_ns;
 }

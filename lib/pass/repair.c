@@ -36,7 +36,7 @@ int scr_repair_init(struct scr_repair *r, struct scr_pass *p)
 {
 	int err;
 
-	*r = (struct scr_repair){.p = p, .from = -1};
+	*r = (struct scr_repair){.p = p, .from = -1, .good_fd = -1};
 	r->dry_run = p->ctx->opt.dry_run;
 	r->force = p->ctx->opt.force;
 	r->window = malloc(SCR_REPAIR_WINDOW);
@@ -67,7 +67,9 @@ void scr_repair_free(struct scr_repair *r)
 	scr_buf_free(&r->owners);
 	if (r->from >= 0)
 		close(r->from);
-	*r = (struct scr_repair){.from = -1};
+	if (r->good_fd >= 0)
+		close(r->good_fd);
+	*r = (struct scr_repair){.from = -1, .good_fd = -1};
 }
 
 static int reload(struct scr_pass *p)

@@ -4,8 +4,10 @@
 #include "pass/repair_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 
@@ -258,6 +260,57 @@ static void sort_gaps(struct scr_gaps *g)
 	g->count = n + 1;
 }
 
+/* ---- a device that goes away -------------------------------------------------------------- */
+
+#define DEAD_MAX 16
+
+static void remember_good(struct scr_repair *r, const struct scr_repair_file *rf, uint64_t at)
+{
+	r->dead = 0;
+	r->good_at = at;
+	if (r->good_fd >= 0)
+		close(r->good_fd);
+	r->good_fd = fcntl(rf->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* Whether what read well before can't be read any more either. */
+static bool device_gone(struct scr_repair *r)
+{
+	struct scr_bad_range bad[1];
+	unsigned int nbad = 0;
+	const uint8_t *data;
+	ssize_t n;
+
+	if (r->good_fd < 0)
+		return ++r->dead >= DEAD_MAX;
+	scr_reader_attach(r->k.reader, r->good_fd, SCR_READ_CHECK);
+	n = scr_reader_reread(r->k.reader, r->good_at, 4096, &data, bad, 1, &nbad);
+	return n < 0 || nbad > 0;
+}
+
+/* Nothing at all could be read: before that is called damage, the device itself is asked. */
+static int judge_device(struct scr_repair *r, struct scr_repair_file *rf)
+{
+	const struct scr_mend *m = &r->mend;
+	int err = 0;
+
+	for (uint32_t i = 0; i < m->cut.blocks; i++) {
+		if (m->state[i] != SCR_BLOCK_SOUND)
+			continue;
+		remember_good(r, rf, m->cut.offset + (uint64_t)i * m->cut.block);
+		return 0;
+	}
+	if (m->gaps.count != 1 || m->gaps.list[0].length < m->present || m->present == 0)
+		return 0;
+	if (device_gone(r)) {
+		scr_trouble(r->p, NULL, 0, EIO,
+			    "the device does not answer any more: stopped; none of this counts as damage");
+		err = -ECANCELED;
+	}
+	scr_reader_attach(r->k.reader, rf->fd, SCR_READ_CHECK);
+	return err;
+}
+
 int scr_mend_load(struct scr_repair *r, struct scr_repair_file *rf, const struct scr_extent *e)
 {
 	struct scr_mend *m = &r->mend;
@@ -265,7 +318,7 @@ int scr_mend_load(struct scr_repair *r, struct scr_repair_file *rf, const struct
 
 	m->cut = e->cut;
 	m->bad = m->mended = m->run_count = 0;
-	m->parity_read = m->parity_bad = false;
+	m->parity_read = m->parity_bad = m->inconsistent = false;
 	if (err < 0)
 		return err;
 	expect(m, e);
@@ -280,7 +333,7 @@ int scr_mend_load(struct scr_repair *r, struct scr_repair_file *rf, const struct
 	for (uint32_t i = 0; i < m->cut.blocks; i++)
 		m->bad += m->state[i] == SCR_BLOCK_LOST;
 	memcpy(m->data, m->read, m->cut.length);
-	return 0;
+	return judge_device(r, rf);
 }
 
 /* ---- fixing ------------------------------------------------------------------------------ */
@@ -342,6 +395,7 @@ static bool has_parity(const struct scr_repair *r, const struct scr_extent *e)
 static int search(struct scr_repair *r, const struct scr_extent *e)
 {
 	struct scr_mend *m = &r->mend;
+	int err;
 	bool stored = has_parity(r, e);
 	struct scr_search s = {
 		.kernels = r->k.kernels,
@@ -365,7 +419,9 @@ static int search(struct scr_repair *r, const struct scr_extent *e)
 		s.parity_gap_count = m->parity_gaps.count;
 		m->parity_read = true;
 	}
-	return scr_search_extent(&s);
+	err = scr_search_extent(&s);
+	m->inconsistent = err == 0 && s.inconsistent > 0;
+	return err;
 }
 
 /* Nothing is accepted on the word of the search: blocks are checked once more, plainly. */

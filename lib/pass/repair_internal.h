@@ -59,6 +59,7 @@ struct scr_mend {
 	uint8_t *parity_state, *parity_why;
 	uint32_t bad, mended;        /* blocks: LOST; repaired */
 	bool parity_read, parity_bad; /* parity was looked at; some of it was wrong and is right now */
+	bool inconsistent;           /* all blocks check, and yet data and parity don't fit */
 	struct scr_mend_run *runs;   /* what has to be written */
 	uint32_t run_count, run_cap;
 	size_t data_cap, parity_cap, block_cap, parity_block_cap, check_cap;
@@ -108,6 +109,9 @@ struct scr_repair {
 	struct scr_mend mend;
 	uint8_t *window;             /* SCR_REPAIR_WINDOW bytes, for old bytes */
 	uint64_t looked_at, rotten;  /* files, for the stop */
+	int good_fd;                 /* a file, and a place in it, that read well; -1: none */
+	uint64_t good_at;
+	unsigned int dead;           /* extents in a row of which nothing could be read */
 	struct scr_repair_held *open; /* entries to be completed or undone */
 	struct scr_buf owners;       /* paths, each with a NUL, of inodes that were named by a link */
 };
@@ -141,6 +145,8 @@ int scr_repair_close_file(struct scr_repair *r, struct scr_repair_file *rf);
 void scr_repair_free_file(struct scr_repair_file *rf);
 /* Whether the file still is as it was after our own last write. */
 bool scr_repair_unchanged(struct scr_repair_file *rf);
+/* Whether it is on the file system, and the inode, that the entry is about. */
+bool scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e);
 int64_t scr_repair_now(const struct scr_repair *r);
 /* Repairs one file. */
 int scr_repair_mend_file(struct scr_repair *r, struct scr_repair_file *rf);

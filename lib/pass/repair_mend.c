@@ -118,6 +118,26 @@ static int rebuild_parity(struct scr_repair *r, struct scr_repair_file *rf,
 	return 0;
 }
 
+/* Damage that both checksums missed, or parity of other content: told, never repaired. */
+static void tell_inconsistent(struct scr_repair *r, const struct scr_repair_file *rf)
+{
+	const struct scr_mend *m = &r->mend;
+
+	if (!m->inconsistent)
+		return;
+	r->p->sum.parity_damaged++;
+	scr_emit_damage(r->p, &(struct scr_damage){
+				      .name = {(char *)rf->path.data, rf->path.len},
+				      .kind = SCR_DAMAGE_PARITY,
+				      .block = SCR_NO_BLOCK,
+				      .offset = m->cut.offset,
+				      .length = m->cut.length,
+				      .size_was = -1,
+				      .size_now = -1,
+				      .inconsistent = true,
+			      });
+}
+
 /* What is known of the extent now goes to the record. */
 static int record(struct scr_repair *r, struct scr_repair_file *rf, const struct scr_extent *e,
 		  uint8_t kind, int64_t since)
@@ -160,6 +180,7 @@ static int mend_bad(struct scr_repair *r, struct scr_repair_file *rf, const stru
 			r->p->sum.repaired += m->mended;
 	}
 	scr_repair_tell(r, rf);
+	tell_inconsistent(r, rf);
 	rf->told |= rf->refused != NULL;
 	if (rf->refused == too_many)
 		return stop_mass(r);
@@ -176,6 +197,7 @@ static int mend_sound(struct scr_repair *r, struct scr_repair_file *rf,
 		err = scr_mend_fix(r, rf, e);
 	if (err < 0)
 		return err;
+	tell_inconsistent(r, rf);
 	if (e->damage_count)
 		scr_repair_tell_range(r, rf, SCR_REPAIR_SOUND, e->cut.offset, e->cut.length, NULL);
 	return record(r, rf, e, SCR_REC_ROT, 0);
@@ -293,6 +315,15 @@ static const char *why_not_file(const struct scr_repair *r, const struct scr_rep
 	return NULL;
 }
 
+/* What can't be read for another reason than the medium is trouble of this file alone. */
+static int pass_over(struct scr_repair *r, struct scr_repair_file *rf, int err)
+{
+	if (err == 0 || err == -EINTR || err == -ENOMEM || err == -ECANCELED || r->broken)
+		return err;
+	scr_trouble(r->p, (char *)rf->path.data, rf->path.len, -err, "cannot check the file");
+	return 0;
+}
+
 int scr_repair_mend_file(struct scr_repair *r, struct scr_repair_file *rf)
 {
 	int err = scr_repair_open_file(r, rf), closed;
@@ -307,11 +338,11 @@ int scr_repair_mend_file(struct scr_repair *r, struct scr_repair_file *rf)
 		return 0;
 	}
 	rf->renew = true;
-	err = mend_extents(r, rf);
+	err = pass_over(r, rf, mend_extents(r, rf));
 	if (rf->refused && !rf->told)
 		scr_repair_tell_file(r, rf, SCR_REPAIR_NOT, rf->refused);
 	if (err == 0)
-		err = mend_size(r, rf);
+		err = pass_over(r, rf, mend_size(r, rf));
 	/* What was done counts even when the rest was not. */
 	closed = scr_repair_close_file(r, rf);
 	return err < 0 ? err : closed;

@@ -96,8 +96,8 @@ int scr_repair_notes(struct scr_repair *r, scr_repair_want_fn *want, bool remove
 		     struct scr_repair_held **out)
 {
 	struct scr_repair_held *h = calloc(1, sizeof(*h));
-	const uint32_t *numbers, *list;
-	uint32_t n;
+	const uint32_t *numbers = NULL, *list;
+	uint32_t n = 0;
 	int err = h ? scr_undo_log_list(r->undo, &numbers, &n) : -ENOMEM;
 
 	list = numbers;
@@ -174,7 +174,7 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
-	return rf->now.st_ino == e->stamp.ino && (uint64_t)size >= low && (uint64_t)size < high &&
+	return scr_repair_same_file(rf, e) && (uint64_t)size >= low && (uint64_t)size < high &&
 	       (mtime == e->mark.stamp.mtime_ns || mtime >= began);
 }
 

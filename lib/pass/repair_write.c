@@ -331,9 +331,16 @@ static int take_back(struct scr_repair *r, struct scr_repair_file *rf, struct sc
 		     int failed)
 {
 	const char *path = (char *)rf->path.data;
+	struct scr_undo_entry sound;
+	struct scr_why why = {""};
 	uint64_t kept;
-	int err = scr_repair_put_back(r, rf, e, e->stamp.mtime_ns, &kept);
+	/* By what is on disk, with its checksums, as a later repair would do it. */
+	int err = scr_undo_load(r->undo, e->number, true, &sound, &why);
 
+	if (err == 0) {
+		err = scr_repair_put_back(r, rf, &sound, e->stamp.mtime_ns, &kept);
+		scr_undo_entry_free(&sound);
+	}
 	scr_trouble(r->p, path, rf->path.len, -failed, "cannot repair the file");
 	rf->refused = reason(failed);
 	scr_mend_give_up(&r->mend);

@@ -63,6 +63,9 @@ void scr_emit_file(struct scr_pass *p, const struct scr_file_event *f)
 }
 
 static void vtrouble(struct scr_pass *p, const char *path, size_t len, int err, bool warning,
+		     const char *fmt, va_list ap) SCR_PRINTF(6, 0);
+
+static void vtrouble(struct scr_pass *p, const char *path, size_t len, int err, bool warning,
 		     const char *fmt, va_list ap)
 {
 	char message[8192];

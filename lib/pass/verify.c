@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "pass/feed.h"
 #include "pass/parity.h"
 #include "pass/select.h"
@@ -29,7 +30,7 @@ struct verify {
 	struct stray *strays;
 	size_t stray_count, stray_cap, stray_next;
 	bool second_scan;
-	uint64_t files;
+	uint64_t files, bytes, blocks;
 };
 
 /* ---- links ------------------------------------------------------------------------------- */
@@ -121,6 +122,18 @@ static struct scr_work *make_work(struct verify *v, const struct scr_file_record
 	return w;
 }
 
+static void count_file(struct verify *v, const struct scr_file_record *f)
+{
+	const struct scr_geometry *g = &v->p->header.settings.geometry;
+	uint64_t n = scr_extent_count(f->stamp.size);
+
+	v->files++;
+	v->bytes += f->stamp.size;
+	if (n > 0)
+		v->blocks += scr_blocks_before(g, f->stamp.size, n - 1) +
+			     scr_cut_extent(g, f->stamp.size, n - 1).blocks;
+}
+
 static int first_scan(struct verify *v, struct scr_work **w)
 {
 	struct scr_file_record f;
@@ -139,7 +152,7 @@ static int first_scan(struct verify *v, struct scr_work **w)
 		}
 		if (!scr_paths_take(&v->paths, f.path, f.path_len, false))
 			continue;
-		v->files++;
+		count_file(v, &f);
 		*w = make_work(v, &f, f.path, f.path_len);
 		return *w ? 1 : -ENOMEM;
 	}
@@ -241,16 +254,22 @@ static void free_verify(struct verify *v)
 
 static int verify(struct verify *v)
 {
-	const struct scr_trailer *t = scr_mreader_trailer(v->p->old);
 	int r = scr_parity_open(v->p, false);
 
-	if (r == 0)
+	/* No permission is said; the data can be compared without parity. */
+	if (r == 0 || r == -EACCES)
 		r = compare_all(v);
-
 	scr_paths_tell_unseen(&v->paths);
 	v->p->sum.files = v->files;
-	v->p->sum.bytes = t->bytes;
-	v->p->sum.blocks = t->blocks;
+	v->p->sum.bytes = v->bytes;
+	v->p->sum.blocks = v->blocks;
+	/* Damage that is known elsewhere stays open, whatever these paths are like. */
+	if (v->paths.count > 0) {
+		const struct scr_trailer *t = scr_mreader_trailer(v->p->old);
+
+		v->p->sum.files_damaged = SCR_MAX(v->p->sum.files_damaged, t->files_damaged);
+		v->p->sum.blocks_damaged = SCR_MAX(v->p->sum.blocks_damaged, t->blocks_damaged);
+	}
 	v->p->sum.complete = r == 0 && v->p->sum.trouble == 0 &&
 			     v->p->sum.verdicts[SCR_SKIPPED] == 0;
 	return r;

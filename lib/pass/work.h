@@ -46,6 +46,7 @@ struct scr_work {
 
 	/* Under the feed's lock. */
 	uint64_t next_extent, extents;
+	bool whole;                /* one chunk is all of it */
 	unsigned int chunks;       /* handed out and not finished */
 	bool suspect;              /* a medium error in it is not yet believed */
 
