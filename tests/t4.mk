@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The medium, racy records, corpora of edits and of rot.
 truth_tests = \
+	tests/cache.bats \
 	tests/edits.bats \
 	tests/medium.bats \
 	tests/programs.bats \
+	tests/racy.bats \
 	tests/rot.bats
 TESTS += $(truth_tests)
 EXTRA_DIST += tests/mapped.bash tests/medium.bash $(truth_tests)
