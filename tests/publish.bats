@@ -28,7 +28,7 @@ disturbed() {
 	rm -rf s
 	cp -a base s
 	r=0
-	strace -f -qq -o trace -e trace="$1" -e inject="$1:$2:when=$3" \
+	traced -f -qq -o trace -e trace="$1" -e inject="$1:$2:when=$3" \
 		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
 }
 
@@ -126,7 +126,7 @@ is_trouble() {
 	# The system says that it was written, and it was not.
 	cp -a base s
 	r=0
-	strace -f -qq -o trace -P "$W/s/manifest.tmp" -e trace=write -e inject=write:retval=16384 \
+	traced -f -qq -o trace -P "$W/s/manifest.tmp" -e trace=write -e inject=write:retval=16384 \
 		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
 	grep -q INJECTED trace
 	[ "$r" -eq 12 ]

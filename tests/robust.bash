@@ -13,8 +13,10 @@ teardown() {
 }
 PIDS=()
 
-# A sanitizer can't look for leaks in a process that is traced.
-export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+# strace; a sanitizer can't look for leaks in a process that is traced.
+traced() {
+	ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" strace "$@"
+}
 
 sanitized() {
 	nm "$SCRUB" 2>/dev/null | grep -q '__[at]san_init'
@@ -110,7 +112,9 @@ start() {
 start_slow() {
 	local call=$1 delay=$2 i
 	shift 2
-	attentive strace -f -qq -o /dev/null ${SLOW_PATH:+-P "$SLOW_PATH"} -e trace="$call" -e inject="$call:delay_enter=$delay" \
+	ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
+		attentive strace -f -qq -o /dev/null ${SLOW_PATH:+-P "$SLOW_PATH"} \
+		-e trace="$call" -e inject="$call:delay_enter=$delay" \
 		"$SCRUB" "$@" >"$W/out" 2>"$W/err" 3>&- &
 	tracer=$!
 	PIDS+=("$tracer")
