@@ -135,3 +135,31 @@ is_trouble() {
 	usable
 	ends_right
 }
+
+@test "accept and config, killed before each system call that matters" {
+	prepare
+	expect 4 run -q --state=base tree
+	cp -a base accepted
+	expect 0 accept -q --state=accepted tree .
+	records --state=accepted tree >after
+	for call in renameat linkat fsync fdatasync unlinkat; do
+		for ((n = 1; n < 20; n++)); do
+			rm -rf s
+			cp -a base s
+			r=0
+			traced -f -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=$n \
+				"$SCRUB" accept -j1 --state=s tree . >out 2>err || r=$?
+			expect 0 accept -q --state=s tree . || expect 8 accept -q --state=s tree .
+			records --state=s tree | cmp - after
+			expect 0 run -q --state=s tree
+			[ "$r" -eq 137 ] || break
+		done
+		[ "$n" -gt 1 ]
+		r=0
+		traced -f -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=1 \
+			"$SCRUB" config --state=s tree stale-after=60 >out 2>err || r=$?
+		expect 0 config --state=s tree
+		[[ $output == *stale-after=30* || $output == *stale-after=60* ]]
+		expect 0 run -q --state=s tree
+	done
+}
