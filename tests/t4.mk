@@ -4,6 +4,7 @@ truth_tests = \
 	tests/cache.bats \
 	tests/edits.bats \
 	tests/exclude.bats \
+	tests/flaky.bats \
 	tests/medium.bats \
 	tests/mounts.bats \
 	tests/programs.bats \
