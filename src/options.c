@@ -52,6 +52,14 @@ static int add_size(struct strings *s, const char *name, const char *arg)
 	return add(s, name, bytes);
 }
 
+static int add_to_list(struct strings *s, const char *name, const char *arg)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s+", name);
+	return add(s, key, arg);
+}
+
 static int parse_number(const char *arg, unsigned int *out)
 {
 	char *end;
@@ -80,6 +88,8 @@ static int apply(struct options *opt, const struct option_row *row, const char *
 		return parse_number(arg, field);
 	case KIND_SETTING:
 		return add(field, row->name, arg);
+	case KIND_LIST_SETTING:
+		return add_to_list(field, row->name, arg);
 	case KIND_SIZE_SETTING:
 		return add_size(field, row->name, arg);
 	case KIND_PARITY_OFF:

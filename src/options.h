@@ -27,6 +27,7 @@ enum option_kind {
 	KIND_STRING,       /* const char *: the argument */
 	KIND_NUMBER,       /* unsigned int, at least 1 */
 	KIND_SETTING,      /* struct strings: adds "name=argument" */
+	KIND_LIST_SETTING, /* the same of one that may be given several times: "name+=argument" */
 	KIND_SIZE_SETTING, /* the same, the argument in bytes after K M G T */
 	KIND_PARITY_OFF,   /* adds "parity=off" */
 	KIND_KERNEL,       /* struct strings: adds the argument */

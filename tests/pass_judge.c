@@ -136,7 +136,7 @@ static void test_bad_settings_are_refused(void **state SCR_UNUSED)
 		"parity=257", "parity=maybe", "parity-unit=32", "parity-unit=8192", "ctime=maybe",
 		"inode=yes", "mtime-window=-1", "mtime-window=1.5", "mtime-window=1e3",
 		"mtime-window=1000001", "stale-after=soon", "cross-mounts=1", "copy=relative",
-		"exclude=!keep", "exclude=[a", "frozen=", "blocksize=4096", "no-such=1",
+		"exclude=!keep", "exclude=[a", "exclude+=", "frozen=", "blocksize=4096", "no-such=1",
 		"block-size=99999999999999999999",
 	};
 	struct scr_settings s;
@@ -173,6 +173,10 @@ static void test_lists_and_single_values(void **state SCR_UNUSED)
 	assert_int_equal(scr_settings_apply(&s, "exclude=*.tmp", false, &err), 0);
 	assert_int_equal(scr_settings_apply(&s, "exclude+=/cache/", false, &err), 0);
 	assert_int_equal(scr_settings_apply(&s, "frozen=photos/**", false, &err), 0);
+	assert_int_equal(count(&s), 3);
+	assert_int_equal(scr_settings_apply(&s, "exclude=*.o", false, &err), 0);
+	assert_int_equal(count(&s), 2);
+	assert_int_equal(scr_settings_apply(&s, "exclude+=*.a", false, &err), 0);
 	assert_int_equal(count(&s), 3);
 	assert_int_equal(scr_settings_apply(&s, "ctime=ignore", false, &err), 0);
 	assert_int_equal(scr_settings_apply(&s, "ctime=use", false, &err), 0);

@@ -247,6 +247,8 @@ int scr_settings_apply(struct scr_settings *s, const char *pair, bool has_record
 		return fail(err, "%s takes one value; write %s=VALUE", k->name, k->name);
 	if (k->kind == KEY_GEOMETRY)
 		return apply_geometry(s, k->name, eq + 1, has_records, err);
+	if (!eq[1] && append)
+		return fail(err, "%s: there is nothing to add", k->name);
 	if (!eq[1]) {
 		remove_pairs(s, k->name);
 		return 0;
@@ -254,7 +256,7 @@ int scr_settings_apply(struct scr_settings *s, const char *pair, bool has_record
 	r = k->check(eq + 1, err);
 	if (r < 0)
 		return r;
-	if (k->kind == KEY_ONE)
+	if (!append)
 		remove_pairs(s, k->name);
 	return add_pair(s, k->name, eq + 1);
 }

@@ -149,12 +149,16 @@ static int plan(struct scr_pass *p, struct scr_planned *planned)
 {
 	int r = scr_plan_run(p, planned);
 
+	if (r == 0)
+		r = scr_plan_guards(p, planned); /* before anything is written */
 	if (r < 0 || p->header.identity_count == scr_mreader_header(p->old)->identity_count)
 		return r;
 	scr_plan_free(planned->plan);
 	planned->plan = NULL;
 	r = scr_publish_view(p);
-	return r < 0 ? r : scr_plan_run(p, planned);
+	if (r == 0)
+		r = scr_plan_run(p, planned);
+	return r < 0 ? r : scr_plan_guards(p, planned);
 }
 
 static int pass(struct scr_pass *p)
@@ -170,8 +174,6 @@ static int pass(struct scr_pass *p)
 		r = scr_parity_open(p, true);
 	if (r == 0)
 		r = plan(p, &planned);
-	if (r == 0)
-		r = scr_plan_guards(p, &planned);
 	if (r == 0)
 		r = scr_parity_check_space(p, &planned);
 	if (r == 0)

@@ -170,13 +170,15 @@ static int index_vanished(struct planner *pl, struct scr_map *index)
 	return r;
 }
 
-/* A recorded file system, not the root's, that has lost files and was not met anywhere. */
+/* A recorded file system, not the root's, that has lost files and was not met anywhere. The root's
+ * is there, even if no file is left on it. */
 static void find_absent(struct planner *pl)
 {
 	const struct scr_header *h = scr_mreader_header(pl->p->old);
 
 	for (uint32_t i = 0; i < h->identity_count; i++) {
-		bool met = false;
+		const struct scr_identity *id = &h->identities[i];
+		bool met = scr_fs_same(id->type, id->uuid, id->subvol, id->fsid, &pl->p->fs);
 
 		for (uint32_t j = 0; j < pl->dev_count; j++)
 			met |= pl->devs[j].fs == i;
