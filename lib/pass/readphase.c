@@ -197,9 +197,14 @@ static int undo_move(struct read_phase *rp, struct scr_work *w)
 	return r < 0 ? r : retry_later(rp, w);
 }
 
+/* With so few blocks one damaged block is half of the file: that the inode, its size and its time
+ * are the recorded ones then says more than the rule of the half, or rot would hide behind a rename. */
+#define TELLING_BLOCKS 3
+
 static bool is_no_move(const struct scr_work *w)
 {
-	return (w->e.flags & SCR_PLAN_MOVED) && w->blocks_differing * 2 > w->blocks_compared;
+	return (w->e.flags & SCR_PLAN_MOVED) && w->blocks_compared >= TELLING_BLOCKS &&
+	       w->blocks_differing * 2 > w->blocks_compared;
 }
 
 static bool may_retry(const struct scr_work *w)

@@ -294,7 +294,7 @@ int scr_plan_guard_identity(struct scr_pass *p)
 		 h->identities[0].fsid);
 	describe(is, sizeof(is), p->fs.type, p->fs.uuid, p->fs.fsid);
 	snprintf(why, sizeof(why),
-		 "the target is on another file system (%s) than recorded (%s): is the right disk mounted?",
+		 "is the right disk mounted? the target is on another file system (%s) than recorded (%s)",
 		 is, was);
 	return refuse(p, why, "--allow-moved");
 }

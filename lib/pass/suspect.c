@@ -10,6 +10,8 @@
 
 #include "walk/resolve.h"
 
+#define PROBES 3
+
 bool scr_suspect_is(const struct scr_worker *k, const struct scr_work *w)
 {
 	if (w->file_news && w->file_kind == SCR_DAMAGE_UNREADABLE)
@@ -87,7 +89,8 @@ static bool may_be_damage(const struct scr_suspects *s)
 	return s->files < 2;
 }
 
-bool scr_suspect_probe(const struct scr_suspects *s, struct scr_worker *k)
+/* One try at the block that read well last. 1 it reads, 0 it does not, -1 there is nothing to ask. */
+static int try_good(const struct scr_suspects *s, struct scr_worker *k)
 {
 	const char *name = k->p->leaf ? k->p->leaf : (char *)s->good_path.data;
 	size_t len = k->p->leaf ? strlen(name) : s->good_path.len;
@@ -96,18 +99,26 @@ bool scr_suspect_probe(const struct scr_suspects *s, struct scr_worker *k)
 	const uint8_t *data;
 	struct stat st;
 	ssize_t n;
-	int fd;
+	int fd = scr_open_beneath(k->p->rootfd, name, len, false, &st);
 
-	if (!s->any_good)
-		return may_be_damage(s);
-	fd = scr_open_beneath(k->p->rootfd, name, len, false, &st);
 	if (fd < 0)
-		return fd == -ENOENT;
+		return fd == -ENOENT ? -1 : 0;
 	scr_reader_attach(k->reader, fd, SCR_READ_CHECK);
 	n = scr_reader_reread(k->reader, s->good_offset, 4096, &data, &bad, 1, &nbad);
 	scr_reader_detach(k->reader);
 	close(fd);
 	return n >= 0 && nbad == 0;
+}
+
+bool scr_suspect_probe(const struct scr_suspects *s, struct scr_worker *k)
+{
+	if (!s->any_good)
+		return may_be_damage(s);
+	/* A disk that fails now and then is still there. */
+	for (int i = 0; i < PROBES; i++)
+		if (try_good(s, k) != 0)
+			return true;
+	return false;
 }
 
 void scr_suspect_free(struct scr_suspects *s)
