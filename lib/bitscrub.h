@@ -149,6 +149,7 @@ struct scr_trouble {
 	int err;               /* errno, or 0 */
 	const char *message;   /* a sentence without newline; may contain raw bytes of names */
 	bool warning;          /* said even under -q, but does not by itself set bit 8 */
+	bool usage;            /* what was asked for makes no sense: bit 16; a warning otherwise */
 };
 
 /* One recorded file, for list. */

@@ -172,7 +172,9 @@ static void json_trouble(struct report *r, const char *target, const struct scr_
 	put_name(o, "path", &t->name);
 	put_errno(o, t->err);
 	put_string(o, "message", t->message);
-	if (t->warning)
+	if (t->usage)
+		put_bool(o, "usage", true);
+	else if (t->warning)
 		put_bool(o, "warning", true);
 	console_out(r->console);
 	finish(o);

@@ -162,7 +162,7 @@ static void text_trouble(struct report *r, const char *target, const struct scr_
 	const char *why = t->err ? strerror(t->err) : NULL;
 
 	console_err(r->console);
-	if (t->warning)
+	if (t->warning && !t->usage)
 		fputs("warning: ", stderr);
 	if (target)
 		put_names(stderr, target, &t->name);

@@ -195,7 +195,9 @@ refused() {
 	says "it is missing"
 	saysnt "from-previous"
 	expect 8 run --from-previous t
-	[ "$(ls t/.bitscrub)" = $'journal\nparity' ]
+	[ ! -e t/.bitscrub/manifest ]
+	[ ! -e t/.bitscrub/manifest.1 ]
+	[ "$(cat t/.bitscrub/journal)" = junk ]
 }
 
 @test "manifests that are cut, empty or something else are refused, and stay" {

@@ -244,3 +244,48 @@ still() {
 	expect 0 run -q --state=ref tree
 	same_records ref s tree
 }
+
+# A pass over the tree that is killed with one of the two parts of a large file in the journal.
+killed_within_large() {
+	r=0
+	traced -f -qq -o trace -P "$W/s/journal" -e trace=write -e inject=write:signal=KILL:when=3 \
+		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
+	[ "$r" -eq 137 ]
+	expect 0 status --json --state=s tree
+	[ "$(jq .journal_records <<<"$output" | head -n 1)" = 1 ]
+}
+
+@test "a move that was seen by a killed pass: what it did not come to is no new content" {
+	need_strace
+	mkdir tree
+	large tree/large 80
+	expect 0 run -q --state=s tree
+	mv tree/large tree/moved
+	flip_quietly tree/moved 78000000
+	killed_within_large
+	expect 4 run --json --state=s tree
+	[ "$(jq -r 'select(.event == "damage") | .path, .block' <<<"$output" | paste -sd ' ')" = "moved 1190" ]
+	[ "$(summary removed)" -eq 0 ]
+	# And once more, moved again in between.
+	flip tree/moved 78000000
+	touch -d @1500000000 tree/moved
+	expect 0 run -q --state=s tree
+	mv tree/moved tree/a
+	flip_quietly tree/a 78000000
+	killed_within_large
+	mv tree/a tree/b
+	expect 4 run --json --state=s tree
+	[ "$(jq -r 'select(.event == "damage") | .path' <<<"$output")" = b ]
+}
+
+@test "a hard link that sorts first, seen by a killed pass, does not hide the record" {
+	need_strace
+	mkdir tree
+	large tree/large 80
+	expect 0 run -q --state=s tree
+	ln tree/large tree/first
+	flip_quietly tree/large 78000000
+	killed_within_large
+	expect 4 run --json --state=s tree
+	[ "$(jq -r 'select(.event == "damage") | .path, .block' <<<"$output" | paste -sd ' ')" = "first 1190" ]
+}

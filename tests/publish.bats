@@ -28,7 +28,7 @@ disturbed() {
 	rm -rf s
 	cp -a base s
 	r=0
-	strace -f -qq -o trace -e trace="$1" -e inject="$1:$2:when=$3" \
+	traced -f -qq -o trace -e trace="$1" -e inject="$1:$2:when=$3" \
 		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
 }
 
@@ -126,7 +126,7 @@ is_trouble() {
 	# The system says that it was written, and it was not.
 	cp -a base s
 	r=0
-	strace -f -qq -o trace -P "$W/s/manifest.tmp" -e trace=write -e inject=write:retval=16384 \
+	traced -f -qq -o trace -P "$W/s/manifest.tmp" -e trace=write -e inject=write:retval=16384 \
 		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
 	grep -q INJECTED trace
 	[ "$r" -eq 12 ]
@@ -134,4 +134,32 @@ is_trouble() {
 	cmp s/manifest base/manifest
 	usable
 	ends_right
+}
+
+@test "accept and config, killed before each system call that matters" {
+	prepare
+	expect 4 run -q --state=base tree
+	cp -a base accepted
+	expect 0 accept -q --state=accepted tree .
+	records --state=accepted tree >after
+	for call in renameat linkat fsync fdatasync unlinkat; do
+		for ((n = 1; n < 20; n++)); do
+			rm -rf s
+			cp -a base s
+			r=0
+			traced -f -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=$n \
+				"$SCRUB" accept -j1 --state=s tree . >out 2>err || r=$?
+			expect 0 accept -q --state=s tree . || expect 8 accept -q --state=s tree .
+			records --state=s tree | cmp - after
+			expect 0 run -q --state=s tree
+			[ "$r" -eq 137 ] || break
+		done
+		[ "$n" -gt 1 ]
+		r=0
+		traced -f -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=1 \
+			"$SCRUB" config --state=s tree stale-after=60 >out 2>err || r=$?
+		expect 0 config --state=s tree
+		[[ $output == *stale-after=30* || $output == *stale-after=60* ]]
+		expect 0 run -q --state=s tree
+	done
 }

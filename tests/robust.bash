@@ -13,8 +13,10 @@ teardown() {
 }
 PIDS=()
 
-# A sanitizer can't look for leaks in a process that is traced.
-export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+# strace; a sanitizer can't look for leaks in a process that is traced.
+traced() {
+	ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" strace "$@"
+}
 
 sanitized() {
 	nm "$SCRUB" 2>/dev/null | grep -q '__[at]san_init'
@@ -68,16 +70,28 @@ records() {
 		jq -c 'select(.event == "list") | del(.target, .recorded, .checked, .damaged_since)'
 }
 
+# dumped STATE: what a reader that shares no code finds in it, but for when and where it was written.
+dumped() {
+	"$BATS_TEST_DIRNAME/../contrib/bitscrub-manifest-dump" "$1/manifest" >"$W/dump" ||
+		{ echo "$1: unsound"; return 1; }
+	sed -E '/^(container|header|trailer)/d; /^  (target|identity|ages|segment|device)/d
+		s/ (recorded|checked|skipped-since|first|last|segment|offset)=[0-9]*//g
+		s/^(extent .*) flags=[0-9a-fx]*/\1/' "$W/dump"
+}
+
 # same_records STATE STATE TREE: both states know the same of it, also to other readers.
 same_records() {
 	local s
 	for s in "$1" "$2"; do
 		records --state="$s" "$3" >"$W/records.${s##*/}"
 		"$SCRUB" export --format=sfv --state="$s" "$3" >"$W/sfv.${s##*/}" 2>/dev/null || true
+		dumped "$s" >"$W/dump.${s##*/}"
 	done
 	[ -s "$W/records.${1##*/}" ] || { echo "no records in $1"; return 1; }
-	diff "$W/records.${1##*/}" "$W/records.${2##*/}" | head -n 20
-	cmp "$W/records.${1##*/}" "$W/records.${2##*/}" && cmp "$W/sfv.${1##*/}" "$W/sfv.${2##*/}"
+	for s in records sfv dump; do
+		diff "$W/$s.${1##*/}" "$W/$s.${2##*/}" | head -n 20
+		cmp "$W/$s.${1##*/}" "$W/$s.${2##*/}"
+	done
 }
 
 # tidy STATE [FILES]: nothing is left but manifest and manifest.1 (or what is said), and parity.
@@ -110,7 +124,9 @@ start() {
 start_slow() {
 	local call=$1 delay=$2 i
 	shift 2
-	attentive strace -f -qq -o /dev/null ${SLOW_PATH:+-P "$SLOW_PATH"} -e trace="$call" -e inject="$call:delay_enter=$delay" \
+	ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
+		attentive strace -f -qq -o /dev/null ${SLOW_PATH:+-P "$SLOW_PATH"} \
+		-e trace="$call" -e inject="$call:delay_enter=$delay" \
 		"$SCRUB" "$@" >"$W/out" 2>"$W/err" 3>&- &
 	tracer=$!
 	PIDS+=("$tracer")

@@ -58,7 +58,7 @@ measured() {
 	[ "$took" -lt 2000000 ] || sanitized
 	json 'select(.event == "status") | .files' "$FILES"
 	need_strace
-	strace -f -qq -o trace -e trace=read,pread64,mmap "$SCRUB" status --state=fs/s fs/tree >/dev/null
+	traced -f -qq -o trace -e trace=read,pread64,mmap "$SCRUB" status --state=fs/s fs/tree >/dev/null
 	total=$(sed -n 's/.*pread64(.* = \([0-9]*\)$/\1/p' trace | awk '{ n += $1 } END { print n + 0 }')
 	echo "status: $total bytes"
 	[ "$total" -gt 1000 ]

@@ -106,7 +106,7 @@ verdict() {
 	for round in 1 2 3; do
 		need_strace
 		r=0
-		strace -f -qq -o /dev/null -e trace=pread64 -e inject=pread64:delay_exit=3000 \
+		traced -f -qq -o /dev/null -e trace=pread64 -e inject=pread64:delay_exit=3000 \
 			"$SCRUB" run -j2 --json --state=s tree >out 2>err || r=$?
 		output=$(cat out)
 		[ "$r" -eq 0 ] || { cat out err; return 1; }
@@ -214,11 +214,11 @@ verdict() {
 	tree tree 310
 	expect 0 run -q --state=s tree
 	for n in 2 3 5; do
-		strace -f -qq -o /dev/null -e trace=getdents64 -e inject="getdents64:error=ENOMEM:when=$n" \
+		traced -f -qq -o /dev/null -e trace=getdents64 -e inject="getdents64:error=ENOMEM:when=$n" \
 			"$SCRUB" run -j1 --json --state=s tree >out 2>err || true
 		output=$(cat out)
 		[ "$(summary removed)" -eq 0 ]
-		strace -f -qq -o /dev/null -e trace=getdents64 -e inject="getdents64:error=EIO:when=$n" \
+		traced -f -qq -o /dev/null -e trace=getdents64 -e inject="getdents64:error=EIO:when=$n" \
 			"$SCRUB" run -j1 --json --state=s tree >out 2>err || true
 		output=$(cat out)
 		[ "$(summary removed)" -eq 0 ]

@@ -331,11 +331,12 @@ static int complete(struct feed *f, struct scr_worker *k, struct scr_work *w, in
 	if (!last) {
 		r = call_done(f, k, w, false, r);
 		pthread_mutex_lock(&f->lock);
+		w->cut_short |= r < 0;
 		last = --w->chunks == 0 && f->current != w;
 		pthread_mutex_unlock(&f->lock);
 	}
 	if (last) {
-		r = call_done(f, k, w, r == 0, r);
+		r = call_done(f, k, w, r == 0 && !w->cut_short, r);
 		f->p->ctx->files_done++;
 		scr_work_free(w);
 	}

@@ -304,6 +304,9 @@ static int check_stored(struct scr_worker *k, struct scr_work *w, const struct s
 		r = stored_is_sound(k, base, checks);
 		if (r == 0)
 			r = rebuild(k, w, base, out);
+		/* The checksums of parity can miss what those of the data missed. */
+		else if (r == 1 && memcmp(k->parity.data, c->fold, base->parity_length) != 0)
+			tell(w, base, false, true);
 	}
 	free(checks);
 	return r < 0 ? r : 0;

@@ -102,8 +102,12 @@ static int finish(struct publisher *pub, int r)
 	scr_mwriter_free(pub->w);
 	if (pub->fd >= 0)
 		close(pub->fd);
-	if (r == 0)
+	if (r == 0) {
+		/* What was copied to a new segment is no longer needed where it was. */
+		if (p->segments)
+			scr_segments_collect(p->segments, &p->trailer);
 		return scr_publish_copies(p);
+	}
 	p->header.generation--;
 	scr_state_unlink(&p->state, TEMPORARY);
 	if (r != -EINTR)

@@ -29,6 +29,19 @@ static bool is_read(const struct scr_plan_entry *e)
 	       e->action == SCR_PLAN_ACCEPT;
 }
 
+/* Other threads add to the list meanwhile. */
+static bool next_retry(struct read_phase *rp, uint64_t *pos)
+{
+	bool any;
+
+	pthread_mutex_lock(&rp->retry_lock);
+	any = rp->retry_next < rp->retry_count;
+	if (any)
+		*pos = rp->retry[rp->retry_next++];
+	pthread_mutex_unlock(&rp->retry_lock);
+	return any;
+}
+
 /* The next entry of the bands, then the retries. 1, 0, -errno. */
 static int next_entry(struct read_phase *rp, struct scr_work *w)
 {
@@ -45,9 +58,8 @@ static int next_entry(struct read_phase *rp, struct scr_work *w)
 		rp->band++;
 		rp->cursor.next = 0;
 	}
-	if (rp->retry_next == rp->retry_count)
+	if (!next_retry(rp, &w->pos))
 		return 0;
-	w->pos = rp->retry[rp->retry_next++];
 	r = scr_plan_get(rp->planned->plan, w->pos, &w->e, &w->path);
 	return r < 0 ? r : 1;
 }

@@ -48,26 +48,18 @@ static int is_as_written(struct scr_repair *r, struct scr_repair_file *rf,
 	return 1;
 }
 
-/* Bytes that were not there to be read when they were replaced. */
-static uint64_t lost_bytes(const struct scr_undo_entry *e, bool *any_kept)
+/* Whether there is anything to put back: bytes that could be read, or a size. */
+static bool has_any(const struct scr_undo_entry *e)
 {
-	uint64_t lost = 0;
-
-	*any_kept = e->size_after != e->stamp.size;
-	for (uint32_t i = 0; i < e->count; i++) {
-		if (e->ranges[i].flags & SCR_UNDO_UNREADABLE)
-			lost += SCR_MAX(e->ranges[i].length, e->ranges[i].old_length);
-		else
-			*any_kept = true;
-	}
-	return lost;
+	for (uint32_t i = 0; i < e->count; i++)
+		if (!(e->ranges[i].flags & SCR_UNDO_UNREADABLE))
+			return true;
+	return e->size_after != e->stamp.size;
 }
 
 static const char *why_not(struct scr_repair *r, struct scr_repair_file *rf,
 			   const struct scr_undo_entry *e, int *err)
 {
-	bool any;
-
 	if (rf->refused)
 		return rf->refused;
 	if (!scr_repair_same_file(rf, e) || (uint64_t)rf->now.st_size != e->size_after)
@@ -76,8 +68,7 @@ static const char *why_not(struct scr_repair *r, struct scr_repair_file *rf,
 	if (*err <= 0)
 		return not_as_written;
 	*err = 0;
-	lost_bytes(e, &any);
-	return any ? NULL : was_unreadable;
+	return has_any(e) ? NULL : was_unreadable;
 }
 
 static uint64_t first_byte(const struct scr_undo_entry *e)
@@ -94,16 +85,29 @@ static uint64_t bytes_of(const struct scr_undo_entry *e)
 	return n;
 }
 
+static uint32_t span(const struct scr_undo_range *range)
+{
+	return SCR_MAX(range->length, range->old_length);
+}
+
+/* Ranges that follow on each other and had one fate are told as one. */
 static void tell_undone(struct scr_repair *r, const struct scr_repair_file *rf,
 			const struct scr_undo_entry *e)
 {
-	bool any;
-	uint64_t lost = lost_bytes(e, &any);
+	uint64_t length;
+	uint32_t j;
 
-	scr_repair_tell_range(r, rf, SCR_REPAIR_UNDONE, first_byte(e), bytes_of(e) - lost, NULL);
-	if (lost)
-		scr_repair_tell_range(r, rf, SCR_REPAIR_KEPT, first_byte(e), lost,
-				      was_unreadable);
+	for (uint32_t i = 0; i < e->count; i = j) {
+		const struct scr_undo_range *first = &e->ranges[i];
+		bool kept = first->flags & SCR_UNDO_UNREADABLE;
+
+		length = span(first);
+		for (j = i + 1; j < e->count && e->ranges[j].flags == first->flags &&
+				e->ranges[j].offset == first->offset + length; j++)
+			length += span(&e->ranges[j]);
+		scr_repair_tell_range(r, rf, kept ? SCR_REPAIR_KEPT : SCR_REPAIR_UNDONE,
+				      first->offset, length, kept ? was_unreadable : NULL);
+	}
 }
 
 /* Reopens size damage that the undo brought back. */

@@ -62,19 +62,20 @@ void scr_emit_file(struct scr_pass *p, const struct scr_file_event *f)
 	pthread_mutex_unlock(&p->ctx->lock);
 }
 
-static void vtrouble(struct scr_pass *p, const char *path, size_t len, int err, bool warning,
-		     const char *fmt, va_list ap) SCR_PRINTF(6, 0);
+/* Tells @t, whose message is yet to be made. */
+static void vtrouble(struct scr_pass *p, struct scr_trouble t, const char *fmt, va_list ap)
+	SCR_PRINTF(3, 0);
 
-static void vtrouble(struct scr_pass *p, const char *path, size_t len, int err, bool warning,
-		     const char *fmt, va_list ap)
+static void vtrouble(struct scr_pass *p, struct scr_trouble t, const char *fmt, va_list ap)
 {
 	char message[8192];
-	struct scr_trouble t = {scr_pass_name(p, path, len), err, message, warning};
 	struct scr_event ev = {.type = SCR_EV_TROUBLE, .u.trouble = &t};
 
+	t.name = scr_pass_name(p, t.name.path, t.name.len);
+	t.message = message;
 	vsnprintf(message, sizeof(message), fmt, ap);
 	pthread_mutex_lock(&p->ctx->lock);
-	p->sum.trouble += !warning;
+	p->sum.trouble += !t.warning;
 	deliver(p, &ev);
 	pthread_mutex_unlock(&p->ctx->lock);
 }
@@ -84,7 +85,7 @@ void scr_trouble(struct scr_pass *p, const char *path, size_t len, int err, cons
 	va_list ap;
 
 	va_start(ap, fmt);
-	vtrouble(p, path, len, err, false, fmt, ap);
+	vtrouble(p, (struct scr_trouble){.name = {path, len}, .err = err}, fmt, ap);
 	va_end(ap);
 }
 
@@ -93,7 +94,7 @@ void scr_warn(struct scr_pass *p, const char *path, size_t len, const char *fmt,
 	va_list ap;
 
 	va_start(ap, fmt);
-	vtrouble(p, path, len, 0, true, fmt, ap);
+	vtrouble(p, (struct scr_trouble){.name = {path, len}, .warning = true}, fmt, ap);
 	va_end(ap);
 }
 
@@ -102,7 +103,11 @@ int scr_usage(struct scr_pass *p, const char *path, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vtrouble(p, path, path ? strlen(path) : 0, 0, true, fmt, ap);
+	vtrouble(p,
+		 (struct scr_trouble){.name = {path, path ? strlen(path) : 0},
+				      .warning = true,
+				      .usage = true},
+		 fmt, ap);
 	va_end(ap);
 	p->sum.exit |= SCR_EXIT_USAGE;
 	return -EINVAL;

@@ -352,9 +352,8 @@ static enum scr_verdict final_verdict(const struct scr_work *w)
 /* The file's times or metadata moved while its content stayed: an empty file shows no extent. */
 static bool metadata_moved(const struct scr_work *w)
 {
-	struct scr_stamp now = scr_stamp_of(&w->st);
-
-	return w->fd >= 0 && w->has_base && !scr_stamp_equal(&now, &w->base.stamp);
+	return w->fd >= 0 && w->has_base &&
+	       scr_judge(&w->p->policy, &w->base.stamp, &w->base, &w->st, false) != SCR_REL_SAME;
 }
 
 /* Skipped files are silent, but not for ever. */

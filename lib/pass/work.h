@@ -48,6 +48,7 @@ struct scr_work {
 	uint64_t next_extent, extents;
 	bool whole;                /* one chunk is all of it */
 	unsigned int chunks;       /* handed out and not finished */
+	bool cut_short;            /* a chunk did not come to its end: nor does the file */
 	bool suspect;              /* a medium error in it is not yet believed */
 
 	/* Results; what is not atomic is under lock. */
