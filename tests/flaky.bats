@@ -128,3 +128,24 @@ serve_flaky() {
 	expect 4 list --damaged --state state fs
 	[ "${#lines[@]}" = 19 ]
 }
+
+@test "ext4 finds an inode corrupted: unreadable as a whole, its record stays" {
+	local at
+	base ext4 32
+	need debugfs
+	at=$(debugfs -R "imap /d/15" fs.img 2>/dev/null |
+		sed -n 's/.*located at block \([0-9]*\), offset \(0x[0-9a-f]*\)/\1 \2/p')
+	size=$(debugfs -R stats fs.img 2>/dev/null | sed -n 's/^Block size: *//p')
+	flip fs.img $((${at% *} * size + ${at#* } + 24)) 3
+	mount_fs fs ro
+	expect 4 run --json --verbose --state state fs
+	damage "unreadable d/15 - -"
+	tally "ok=21 skipped=1 files_damaged=1"
+	expect 4 verify --json --state state fs
+	damage "unreadable d/15 - -"
+	unmount_fs fs
+	flip fs.img $((${at% *} * size + ${at#* } + 24)) 3
+	mount_fs fs ro
+	expect 0 run --json --state state fs
+	tally "ok=22"
+}

@@ -243,3 +243,49 @@ back_again() {
 	expect 4 run --json --state one/state fs/small
 	damage "unreadable small 0+2 0+5000"
 }
+
+@test "--cached on bad sectors: what the cache can't get is unreadable, and no more than a page around it" {
+	take_medium
+	bad_sectors "$(at f 100000)" "$(at big 1048576)"
+	serve
+	mount_served
+	expect 4 verify --json --verbose --cached --state state fs
+	tally "ok=32 unreadable=2 blocks_damaged=2 files_damaged=2"
+	json 'select(.event == "damage") | (.length <= 4096),
+		(.offset <= if .path == "f" then 99840 else 1048576 end),
+		(.offset + .length >= if .path == "f" then 100352 else 1049088 end)' \
+		"true true true true true true"
+	# Directly, to the sector.
+	expect 4 verify --json --state state fs
+	damage "unreadable big 16+1 1048576+512; unreadable f 6+1 99840+512"
+}
+
+@test "an edit beside a bad sector closes nothing; one that writes the sector does" {
+	take_medium
+	bad_sectors "$(at f 100000)"
+	serve
+	mount_served
+	expect 4 run -q --state state fs
+	for at in 10 50000; do
+		unserve
+		mount_fs fs
+		edit fs/f $at
+		touch -d "@$at" fs/f
+		unmount_fs fs
+		serve
+		mount_served
+		expect 4 run --json --verbose --state state fs
+		damage "unreadable f 6+1 99840+512 carried known"
+		verdict f unreadable
+		tally "ok=33 unreadable=1 blocks_damaged=1 files_damaged=1"
+	done
+	unserve
+	mount_fs fs
+	data 50 4096 | dd of=fs/f bs=4096 seek=24 conv=notrunc status=none
+	unmount_fs fs
+	bad_sectors
+	serve
+	mount_served
+	expect 0 run --json --verbose --state state fs
+	verdict f changed
+}

@@ -139,6 +139,34 @@ later_stores() {
 	damage "rot g 0+1 0+16384"
 }
 
+@test "lazytime: a record from before the system was started is never rot" {
+	take_fs ext4 32
+	unshare --time --boottime 1 true 2>/dev/null || skip "needs time namespaces"
+	settle
+	expect 0 run -q fs
+	at=$(place fs/g 5)
+	unmount_fs fs
+	flip fs.img "$at"
+	mount_fs fs lazytime
+	# As if the system had been started just now.
+	sleep 1.1
+	after_boot() {
+		run --separate-stderr unshare --time \
+			--boottime "-$(($(cut -d. -f1 /proc/uptime)))" "$SCRUB" "$@"
+		[ "$status" -eq 4 ]
+	}
+	after_boot verify --json fs
+	damage "altered g 0+1 0+16384"
+	expect 4 verify --json fs
+	damage "rot g 0+1 0+16384"
+	mount -o remount,nolazytime fs
+	after_boot verify --json fs
+	damage "rot g 0+1 0+16384"
+	mount -o remount,lazytime fs
+	after_boot run --json fs
+	damage "altered g 0+1 0+16384"
+}
+
 @test "tmpfs, where stores never move a time: always racy" {
 	need_root
 	mkdir fs

@@ -70,9 +70,12 @@ static bool any_read(const struct scr_extent *e)
 {
 	uint64_t bad = 0;
 
-	for (uint32_t i = 0; i < e->damage_count; i++)
+	for (uint32_t i = 0; i < e->damage_count; i++) {
+		if (e->damage[i].flags & SCR_DAMAGE_CARRIED)
+			return false; /* as recorded: not all of it was read */
 		if (e->damage[i].kind == SCR_REC_UNREADABLE)
 			bad += e->damage[i].length;
+	}
 	return !e->hole && bad < e->cut.length;
 }
 

@@ -139,6 +139,8 @@ static int carry(struct scr_worker *k, struct scr_work *w, const struct scr_exte
 		/* Somebody wrote the file since: what is left of the damage is no longer rot alone. */
 		if (out->damage[i].kind == SCR_REC_ROT)
 			out->damage[i].kind = SCR_REC_ALTERED;
+		if (out->damage[i].kind == SCR_REC_UNREADABLE)
+			scr_work_found(w, SCR_UNREADABLE, true);
 		out->damage[i].flags |= SCR_DAMAGE_CARRIED;
 		out->damage[i].last_ns = w->began_ns;
 	}
