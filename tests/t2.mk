@@ -6,6 +6,7 @@ robust_tests = \
 	tests/interrupt.bats \
 	tests/lock.bats \
 	tests/manifestguard.bats \
+	tests/moves.bats \
 	tests/publish.bats \
 	tests/scale.bats \
 	tests/state.bats \

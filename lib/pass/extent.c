@@ -290,6 +290,22 @@ static void count_blocks(struct scr_work *w, uint64_t compared, uint64_t differi
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Blocks that speak against this being the recorded file: not those that can't be read, nor those
+ * that show the bad content that is known of them. */
+static uint32_t count_strange(const struct scr_extent *base, const struct findings *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct scr_damage_record *d = &f->list[i], *k = known(base, d->block);
+
+		n += d->kind != SCR_REC_UNREADABLE &&
+		     !(k && k->kind != SCR_REC_UNREADABLE && k->seen_length == d->seen_length &&
+		       scr_check_equal(k->seen, d->seen));
+	}
+	return n;
+}
+
 /* Nothing may have changed here: differences are damage. */
 static int compare_strictly(struct scr_worker *k, struct scr_work *w,
 			    const struct scr_extent *base, enum scr_relation rel)
@@ -310,7 +326,7 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w,
 	/* A file that is being written is no news, whatever was found in it. */
 	if (r < 0 || !scr_work_unchanged(k, w))
 		goto out;
-	count_blocks(w, base->cut.blocks, f.count);
+	count_blocks(w, base->cut.blocks, count_strange(base, &f));
 	if (f.count > 0) {
 		scr_work_found(w, verdict_of(&f, v), true);
 		r = keep_damaged(k, w, base, &f);

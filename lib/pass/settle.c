@@ -9,19 +9,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Turns a new file into a check against the record of a path that vanished. */
-static int try_moved(struct planner *pl, const struct scr_map *index, struct scr_plan_entry *e,
-		     uint64_t pos)
+/* By inode; of two records of one inode (a stopped pass saw a move) the whole one first. */
+static int by_inode(const void *a, const void *b)
 {
-	uint64_t *at = scr_map_get(index, e->fs, e->ino);
+	const struct vanished *x = a, *y = b;
+
+	if (x->fs != y->fs)
+		return x->fs < y->fs ? -1 : 1;
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	if (x->whole != y->whole)
+		return x->whole ? -1 : 1;
+	return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+static struct vanished *find_vanished(struct planner *pl, uint32_t fs, uint64_t ino)
+{
+	size_t low = 0, high = pl->vanished_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct vanished *v = &pl->vanished[mid];
+
+		if (v->fs < fs || (v->fs == fs && v->ino < ino))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == pl->vanished_count || pl->vanished[low].fs != fs || pl->vanished[low].ino != ino)
+		return NULL;
+	return &pl->vanished[low];
+}
+
+/* Turns a new file into a check against the record of a path that vanished. */
+static int try_moved(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
+{
+	struct vanished *v = find_vanished(pl, e->fs, e->ino);
 	struct scr_plan_entry from;
-	struct vanished *v;
 	int r;
 
-	if (!at)
-		return 0;
-	v = &pl->vanished[*at];
-	if (v->moved || v->size != e->size || v->mtime_ns != e->mtime_ns)
+	if (!v || v->moved || v->size != e->size || v->mtime_ns != e->mtime_ns)
 		return 0;
 	v->moved = true;
 	pl->out->gone--;
@@ -123,16 +150,20 @@ static int settle_kept_link(struct planner *pl, struct scr_plan_entry *e, uint64
 static int settle_gone(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
 {
 	uint64_t owner;
+	int r;
 
 	if (!(e->flags & SCR_PLAN_DAMAGED) || e->nlink < 2 ||
 	    !owner_before(pl, e->fs, e->ino, UINT64_MAX, &owner))
 		return 0;
+	/* What was read ahead may not know yet that it has moved. */
+	r = scr_plan_get(pl->out->plan, pos, e, NULL);
+	if (r < 0 || e->action != SCR_PLAN_GONE)
+		return r;
 	e->flags &= (uint16_t)~SCR_PLAN_DAMAGED;
 	return scr_plan_patch(pl->out->plan, pos, e);
 }
 
-static int settle_entry(struct planner *pl, const struct scr_map *index, struct scr_plan_entry *e,
-			uint64_t pos)
+static int settle_entry(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
 {
 	int r;
 
@@ -147,26 +178,12 @@ static int settle_entry(struct planner *pl, const struct scr_map *index, struct 
 		return 0;
 	/* Half a record, and a whole one under a path that is gone: a stopped pass saw the move. */
 	if (e->action == SCR_PLAN_CHECK && (e->flags & SCR_PLAN_PARTIAL))
-		return try_moved(pl, index, e, pos);
+		return try_moved(pl, e, pos);
 	if (e->action != SCR_PLAN_RECORD)
 		return 0;
-	r = try_moved(pl, index, e, pos);
+	r = try_moved(pl, e, pos);
 	if (r == 0 && e->action == SCR_PLAN_RECORD && e->nlink > 1 && pl->p->old)
 		r = try_known_inode(pl, e, pos);
-	return r;
-}
-
-static int index_vanished(struct planner *pl, struct scr_map *index)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < pl->vanished_count; i++) {
-		const struct vanished *v = &pl->vanished[i];
-
-		/* Two records of one inode: a stopped pass saw a move. */
-		if (v->whole || !scr_map_get(index, v->fs, v->ino))
-			r = scr_map_put(index, v->fs, v->ino, i);
-	}
 	return r;
 }
 
@@ -192,21 +209,20 @@ int scr_planner_settle(struct planner *pl)
 	struct scr_plan_cursor c;
 	struct scr_plan_entry e;
 	struct scr_buf path = {0};
-	struct scr_map index = {0};
 	uint64_t pos;
-	int r;
+	int r = 0;
 
 	if (pl->p->old && pl->p->policy.cross_mounts)
 		find_absent(pl);
 	if (pl->vanished_count == 0 && !pl->any_links)
 		return 0;
-	r = index_vanished(pl, &index);
+	if (pl->vanished_count > 0)
+		qsort(pl->vanished, pl->vanished_count, sizeof(*pl->vanished), by_inode);
 	scr_plan_cursor_init(&c, pl->out->plan);
 	while (r == 0 && (r = scr_plan_next(&c, &e, &path, &pos)) == 1)
-		r = settle_entry(pl, &index, &e, pos);
+		r = settle_entry(pl, &e, pos);
 	scr_plan_cursor_free(&c);
 	scr_buf_free(&path);
-	scr_map_free(&index);
 	return r;
 }
 
