@@ -51,7 +51,7 @@ record_unsynced() {
 		[ "$status" -eq 0 ]
 		! stored 100000 || return 0
 	done
-	skip "the machine writes everything back at once"
+	skip "this kernel writes everything back at once"
 }
 
 @test "a store that moves no time, after a record that could not be synced: altered, not rot" {

@@ -165,7 +165,7 @@ rot x $D metadata_changed"
 @test "FAT: ctime and inodes are ignored, times have steps of two seconds, zones move" {
 	need_loop
 	need mkfs.vfat
-	grep -qw vfat /proc/filesystems || skip "needs vfat"
+	grep -qw vfat /proc/filesystems || skip "this kernel has no vfat"
 	truncate -s 32M fat.img
 	mkfs.vfat fat.img >/dev/null
 	mkdir fat
