@@ -9,6 +9,11 @@ SCRUB=${SCRUB:-$BATS_TEST_DIRNAME/../src/scrub}
 export LC_ALL=C.UTF-8 TZ=UTC
 unset NO_COLOR
 
+# A sanitizer can't look for leaks in a process that is traced.
+strace() {
+	ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" command strace "$@"
+}
+
 setup() {
 	W=$BATS_TEST_TMPDIR
 	cd "$W" || return 1
