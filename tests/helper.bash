@@ -99,7 +99,7 @@ need_root() {
 need() {
 	local p
 	for p; do
-		command -v "$p" >/dev/null || skip "needs $p"
+		type -P "$p" >/dev/null || skip "needs $p"
 	done
 }
 
