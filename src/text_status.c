@@ -140,12 +140,12 @@ static void put_undo(const struct scr_status *s)
 	char size[UNITS_TEXT], from[UNITS_TEXT], to[UNITS_TEXT];
 
 	if (s->undo_done)
-		printf("  undo         %" PRIu32 " repairs can be undone, %s; from %s to %s\n",
-		       s->undo_done, units_size(size, s->undo_bytes),
+		printf("  undo         %" PRIu32 " repair%s can be undone, %s; from %s to %s\n",
+		       s->undo_done, s->undo_done == 1 ? "" : "s", units_size(size, s->undo_bytes),
 		       units_date(from, s->undo_oldest_ns), units_date(to, s->undo_newest_ns));
 	if (s->undo_open)
-		printf("  under repair %" PRIu32 " repairs were cut short; the next pass or repair completes them\n",
-		       s->undo_open);
+		printf("  under repair %" PRIu32 " repair%s cut short; the next pass or repair completes it\n",
+		       s->undo_open, s->undo_open == 1 ? " was" : "s were");
 	if (s->undo_damaged)
 		printf("  undo log     %" PRIu32 " entries can't be read\n", s->undo_damaged);
 }
