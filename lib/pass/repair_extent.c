@@ -266,10 +266,12 @@ static int again(struct scr_repair *r, struct scr_repair_file *rf, uint32_t i)
 
 #define DEAD_MAX 16
 
-static void remember_good(struct scr_repair *r, const struct scr_repair_file *rf, uint64_t at)
+static void remember_good(struct scr_repair *r, const struct scr_repair_file *rf, uint64_t at,
+			  uint32_t len)
 {
 	r->dead = 0;
 	r->good_at = at;
+	r->good_length = SCR_MIN(len, 4096);
 	if (r->good_fd >= 0)
 		close(r->good_fd);
 	r->good_fd = fcntl(rf->fd, F_DUPFD_CLOEXEC, 0);
@@ -286,7 +288,7 @@ static bool device_gone(struct scr_repair *r)
 	if (r->good_fd < 0)
 		return ++r->dead >= DEAD_MAX;
 	scr_reader_attach(r->k.reader, r->good_fd, SCR_READ_CHECK);
-	n = scr_reader_reread(r->k.reader, r->good_at, 4096, &data, bad, 1, &nbad);
+	n = scr_reader_reread(r->k.reader, r->good_at, r->good_length, &data, bad, 1, &nbad);
 	return n < 0 || nbad > 0;
 }
 
@@ -299,7 +301,8 @@ static int judge_device(struct scr_repair *r, struct scr_repair_file *rf)
 	for (uint32_t i = 0; i < m->cut.blocks; i++) {
 		if (m->state[i] != SCR_BLOCK_SOUND)
 			continue;
-		remember_good(r, rf, m->cut.offset + (uint64_t)i * m->cut.block);
+		remember_good(r, rf, m->cut.offset + (uint64_t)i * m->cut.block,
+			      scr_block_length(&m->cut, i));
 		return 0;
 	}
 	if (m->gaps.count != 1 || m->gaps.list[0].length < m->present || m->present == 0)

@@ -111,6 +111,7 @@ struct scr_repair {
 	uint64_t looked_at, rotten;  /* files, for the stop */
 	int good_fd;                 /* a file, and a place in it, that read well; -1: none */
 	uint64_t good_at;
+	uint32_t good_length;
 	unsigned int dead;           /* extents in a row of which nothing could be read */
 	struct scr_repair_held *open; /* entries to be completed or undone */
 	struct scr_buf owners;       /* paths, each with a NUL, of inodes that were named by a link */
