@@ -30,6 +30,7 @@
 enum scr_left_why {
 	SCR_LEFT_UNIT = 100,  /* shares a unit of writing with a block that is lost */
 	SCR_LEFT_END,         /* what stands before it, behind the present end, is lost */
+	SCR_LEFT_LONG,        /* its unit goes on behind the recorded end, and can't be read whole */
 };
 
 struct scr_gaps {
