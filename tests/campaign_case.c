@@ -409,6 +409,15 @@ static void damage(struct victim *v, struct dice *d, uint32_t favourite)
 	}
 }
 
+/* Whatever else hit them, sectors that can't be read must not hold what they should: repair would
+ * find it in the page cache. */
+static void keep_wrong(struct victim *v, struct span s)
+{
+	for (uint64_t at = s.from; at < s.to; at += 512)
+		if (!memcmp(v->now + at, v->was + at, at_most(512, s.to - at)))
+			v->now[at] ^= 0x5a;
+}
+
 /* What is cut off can't be unreadable too; nor is there anything in it. */
 static void settle_end(struct victim *v)
 {
@@ -420,8 +429,10 @@ static void settle_end(struct victim *v)
 		struct span s = v->lost[i];
 
 		s.to = at_most(s.to, v->size_now);
-		if (s.from < s.to)
-			v->lost[n++] = s;
+		if (s.from >= s.to)
+			continue;
+		keep_wrong(v, s);
+		v->lost[n++] = s;
 	}
 	v->lost_count = n;
 }
