@@ -12,5 +12,11 @@ tests_search_examples_test_SOURCES = tests/search_examples.c $(search_checks)
 check_PROGRAMS += tests/search_campaign
 tests_search_campaign_SOURCES = tests/search_campaign.c $(search_trial)
 TESTS += tests/search-campaign.t
+
+# And of whole repairs.
+check_PROGRAMS += tests/campaign
+tests_campaign_SOURCES = tests/campaign.c tests/campaign.h tests/campaign_case.c \
+	tests/campaign_judge.c tests/campaign_medium.c $(search_trial)
+TESTS += tests/campaign.t
 endif
-EXTRA_DIST += tests/search-campaign.t
+EXTRA_DIST += tests/campaign.t tests/search-campaign.t

@@ -149,13 +149,18 @@ static void settle_gaps(struct scr_gap *gap, uint32_t *count, uint8_t *bytes)
 	*count = n;
 }
 
-void trial_run(struct trial *t, bool allow_syndrome)
+void trial_settle(struct trial *t, bool allow_syndrome)
 {
 	settle_gaps(t->gaps, &t->s.gap_count, t->s.data);
 	settle_gaps(t->parity_gaps, &t->s.parity_gap_count, t->s.parity);
 	memcpy(t->data_read, t->s.data, t->s.cut.length);
 	memcpy(t->parity_read, t->s.parity, t->s.cut.column);
 	t->s.allow_syndrome = allow_syndrome;
+}
+
+void trial_run(struct trial *t, bool allow_syndrome)
+{
+	trial_settle(t, allow_syndrome);
 	if (scr_search_extent(&t->s))
 		abort();
 }

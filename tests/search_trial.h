@@ -45,12 +45,15 @@ void trial_restore_parity(struct trial *t, const uint8_t *parity);
 /* Damage is done by writing to t->s.data and t->s.parity, and by these; gaps may overlap. */
 void trial_gap(struct trial *t, uint32_t start, uint32_t length);
 void trial_parity_gap(struct trial *t, uint32_t start, uint32_t length);
+/* The damage is complete: what is read of it is in t->data_read and t->parity_read. */
+void trial_settle(struct trial *t, bool allow_syndrome);
+/* That, and the search. */
 void trial_run(struct trial *t, bool allow_syndrome);
 /* NULL, or what must never be: wrong bytes, wrong counts, a state that the bytes belie. */
 const char *trial_wrong(const struct trial *t);
 void trial_free(struct trial *t);
 
-/* search_expect.c: fills t->expect; between trial_run() and trial_free(). */
+/* search_expect.c: fills t->expect; between trial_settle() or trial_run() and trial_free(). */
 void trial_expect(struct trial *t);
 /* NULL, or which expectation was not met. */
 const char *trial_unmet(const struct trial *t);

@@ -202,9 +202,17 @@ static int write_units(struct scr_writer *w, size_t len, uint64_t offset)
 	return write_all(w, w->fd, w->buf, len, offset);
 }
 
+/* Whether something stands behind @end that nobody has read. */
+static bool goes_on(const struct scr_writer *w, uint64_t end)
+{
+	struct stat st;
+
+	return fstat(w->fd, &st) < 0 || (uint64_t)st.st_size > end;
+}
+
 /*
  * The last bytes of the file. Through the cache they make it no longer for a moment; but where the
- * rest of their block can't be read, only the whole unit can be written.
+ * rest of their block can't be read, only the whole unit can be written, if they do end the file.
  */
 static int write_tail(struct scr_writer *w, uint64_t offset, const uint8_t *p, size_t len)
 {
@@ -212,7 +220,7 @@ static int write_tail(struct scr_writer *w, uint64_t offset, const uint8_t *p, s
 
 	if (r == 0 && w->ops->fsync(w->ops->arg, w->fd) < 0)
 		r = -errno;
-	if (r == 0 || !scr_errno_is_medium(-r))
+	if (r == 0 || !scr_errno_is_medium(-r) || goes_on(w, offset + len))
 		return r;
 	memcpy(w->buf, p, len);
 	memset(w->buf + len, 0, w->unit - len);

@@ -38,6 +38,8 @@ int scr_parity_open(struct scr_pass *p, bool write)
 	if (p->segments || p->state.dirfd < 0)
 		return 0;
 	r = scr_segments_open(&p->state, !write, &p->segments, &why);
+	if (r == 0 && p->ctx->reader_ops)
+		scr_segments_set_reader(p->segments, p->ctx->reader_ops);
 	if (r == 0 && write) {
 		r = scr_segments_collect(p->segments, scr_mreader_trailer(p->old));
 		if (r == 0 && p->header.settings.parity)

@@ -82,11 +82,12 @@ static int make_room(struct scr_mend *m, const struct scr_cut *cut)
 	return r;
 }
 
+/* Behind the others; it grows the last one if it touches that. */
 static int add_gap(struct scr_gaps *g, uint32_t start, uint32_t length)
 {
 	struct scr_gap *last = g->count ? &g->list[g->count - 1] : NULL;
 
-	if (last && last->start + last->length >= start) {
+	if (last && start >= last->start && last->start + last->length >= start) {
 		last->length = SCR_MAX(last->start + last->length, start + length) - last->start;
 		return 0;
 	}
@@ -129,6 +130,33 @@ static int remove_gap(struct scr_gaps *g, uint32_t start, uint32_t length)
 	}
 	free(old.list);
 	return r;
+}
+
+/* Gaps are kept sorted; a second reading may put some behind. */
+static int by_start(const void *a, const void *b)
+{
+	const struct scr_gap *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort_gaps(struct scr_gaps *g)
+{
+	uint32_t n = 0;
+
+	if (g->count < 2)
+		return;
+	qsort(g->list, g->count, sizeof(*g->list), by_start);
+	for (uint32_t i = 1; i < g->count; i++) {
+		struct scr_gap *last = &g->list[n], *next = &g->list[i];
+
+		if (last->start + last->length >= next->start)
+			last->length = SCR_MAX(last->start + last->length,
+					       next->start + next->length) - last->start;
+		else
+			g->list[++n] = *next;
+	}
+	g->count = n + 1;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -221,6 +249,7 @@ static int again(struct scr_repair *r, struct scr_repair_file *rf, uint32_t i)
 		err = remove_gap(&m->gaps, start, len);
 	for (uint32_t j = 0; err == 0 && n >= 0 && j < now.count; j++)
 		err = add_gap(&m->gaps, now.list[j].start, now.list[j].length);
+	sort_gaps(&m->gaps);
 	free(now.list);
 	if (n < 0 || err < 0)
 		return n < 0 ? (int)n : err;
@@ -233,41 +262,16 @@ static int again(struct scr_repair *r, struct scr_repair_file *rf, uint32_t i)
 	return 0;
 }
 
-/* Gaps are kept sorted; a second reading may have put some behind. */
-static int by_start(const void *a, const void *b)
-{
-	const struct scr_gap *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static void sort_gaps(struct scr_gaps *g)
-{
-	uint32_t n = 0;
-
-	if (g->count < 2)
-		return;
-	qsort(g->list, g->count, sizeof(*g->list), by_start);
-	for (uint32_t i = 1; i < g->count; i++) {
-		struct scr_gap *last = &g->list[n], *next = &g->list[i];
-
-		if (last->start + last->length >= next->start)
-			last->length = SCR_MAX(last->start + last->length,
-					       next->start + next->length) - last->start;
-		else
-			g->list[++n] = *next;
-	}
-	g->count = n + 1;
-}
-
 /* ---- a device that goes away -------------------------------------------------------------- */
 
 #define DEAD_MAX 16
 
-static void remember_good(struct scr_repair *r, const struct scr_repair_file *rf, uint64_t at)
+static void remember_good(struct scr_repair *r, const struct scr_repair_file *rf, uint64_t at,
+			  uint32_t len)
 {
 	r->dead = 0;
 	r->good_at = at;
+	r->good_length = SCR_MIN(len, 4096);
 	if (r->good_fd >= 0)
 		close(r->good_fd);
 	r->good_fd = fcntl(rf->fd, F_DUPFD_CLOEXEC, 0);
@@ -284,7 +288,7 @@ static bool device_gone(struct scr_repair *r)
 	if (r->good_fd < 0)
 		return ++r->dead >= DEAD_MAX;
 	scr_reader_attach(r->k.reader, r->good_fd, SCR_READ_CHECK);
-	n = scr_reader_reread(r->k.reader, r->good_at, 4096, &data, bad, 1, &nbad);
+	n = scr_reader_reread(r->k.reader, r->good_at, r->good_length, &data, bad, 1, &nbad);
 	return n < 0 || nbad > 0;
 }
 
@@ -297,7 +301,8 @@ static int judge_device(struct scr_repair *r, struct scr_repair_file *rf)
 	for (uint32_t i = 0; i < m->cut.blocks; i++) {
 		if (m->state[i] != SCR_BLOCK_SOUND)
 			continue;
-		remember_good(r, rf, m->cut.offset + (uint64_t)i * m->cut.block);
+		remember_good(r, rf, m->cut.offset + (uint64_t)i * m->cut.block,
+			      scr_block_length(&m->cut, i));
 		return 0;
 	}
 	if (m->gaps.count != 1 || m->gaps.list[0].length < m->present || m->present == 0)
@@ -329,7 +334,6 @@ int scr_mend_load(struct scr_repair *r, struct scr_repair_file *rf, const struct
 			err = again(r, rf, i);
 	if (err < 0)
 		return err;
-	sort_gaps(&m->gaps);
 	for (uint32_t i = 0; i < m->cut.blocks; i++)
 		m->bad += m->state[i] == SCR_BLOCK_LOST;
 	memcpy(m->data, m->read, m->cut.length);

@@ -30,6 +30,7 @@
 enum scr_left_why {
 	SCR_LEFT_UNIT = 100,  /* shares a unit of writing with a block that is lost */
 	SCR_LEFT_END,         /* what stands before it, behind the present end, is lost */
+	SCR_LEFT_LONG,        /* its unit goes on behind the recorded end, and can't be read whole */
 };
 
 struct scr_gaps {
@@ -111,6 +112,7 @@ struct scr_repair {
 	uint64_t looked_at, rotten;  /* files, for the stop */
 	int good_fd;                 /* a file, and a place in it, that read well; -1: none */
 	uint64_t good_at;
+	uint32_t good_length;
 	unsigned int dead;           /* extents in a row of which nothing could be read */
 	struct scr_repair_held *open; /* entries to be completed or undone */
 	struct scr_buf owners;       /* paths, each with a NUL, of inodes that were named by a link */

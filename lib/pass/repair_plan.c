@@ -94,11 +94,29 @@ static bool is_due(const struct scr_mend *m, uint32_t start, uint32_t len)
 	return unit_differs(m, start, len);
 }
 
+/*
+ * Where the file goes on behind the recorded end, the unit there can be written in part only, and
+ * not if some of it can't be read.
+ */
+static void settle_long(const struct scr_repair_file *rf, struct scr_mend *m)
+{
+	uint32_t start = m->cut.length / rf->unit * rf->unit;
+	uint64_t end = m->cut.offset + m->cut.length;
+
+	if (start == m->cut.length || end != rf->f.stamp.size ||
+	    (uint64_t)rf->now.st_size <= end ||
+	    !scr_gaps_overlap(&m->gaps, start, m->cut.length - start))
+		return;
+	for (uint32_t i = start / m->cut.block; i < m->cut.blocks; i++)
+		leave(m, i, SCR_LEFT_LONG);
+}
+
 int scr_mend_plan(struct scr_repair_file *rf, struct scr_mend *m)
 {
 	bool growth;
 	int r = 0;
 
+	settle_long(rf, m);
 	while (settle_units(rf, m, &growth))
 		;
 	m->run_count = 0;

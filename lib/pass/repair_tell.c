@@ -14,6 +14,8 @@ static const char *why_text(const struct scr_repair_file *rf, uint8_t why)
 		return "it shares a sector or page with a block that is lost";
 	case SCR_LEFT_END:
 		return "the file is cut off, and what stood before it is lost";
+	case SCR_LEFT_LONG:
+		return "the file is too long, and what follows in the same page can't be kept: cut it yourself";
 	default:
 		return scr_lost_why_text((enum scr_lost_why)why);
 	}

@@ -415,6 +415,22 @@ int scr_mend_apply(struct scr_repair *r, struct scr_repair_file *rf, uint8_t kin
 
 /* ---- a file that is too long ------------------------------------------------------------- */
 
+/* The part of [@at, @end) from @at on that could be read, or could not. */
+static uint64_t tail_end(uint64_t at, uint64_t end, const struct scr_bad_range *bad,
+			 unsigned int nbad, bool *unreadable)
+{
+	*unreadable = false;
+	for (unsigned int i = 0; i < nbad; i++) {
+		if (bad[i].offset + bad[i].length <= at)
+			continue;
+		if (bad[i].offset > at)
+			return SCR_MIN(end, bad[i].offset);
+		*unreadable = true;
+		return SCR_MIN(end, bad[i].offset + bad[i].length);
+	}
+	return end;
+}
+
 /* Ranges of what stands behind the recorded end, read into @buf. */
 static int add_tail(struct scr_repair *r, struct scr_repair_file *rf, struct ranges *l,
 		    uint8_t *buf, uint64_t end)
@@ -425,24 +441,46 @@ static int add_tail(struct scr_repair *r, struct scr_repair_file *rf, struct ran
 	while (err == 0 && at < end) {
 		struct scr_bad_range bad[BAD_MAX];
 		uint32_t len = (uint32_t)SCR_MIN(end - at, SCR_UNDO_RANGE_MAX), got;
+		uint64_t stop = at + len, to;
 		unsigned int nbad;
 
 		err = read_window(r, rf, at, len, &got, bad, &nbad);
 		if (err == 0 && got < len)
 			err = -ESTALE;
 		if (err == 0)
+			memcpy(buf, r->window, len);
+		for (; err == 0 && at < stop; buf += to - at, at = to) {
+			bool unreadable;
+
+			to = tail_end(at, stop, bad, nbad, &unreadable);
 			err = add_range(l, (struct scr_undo_range){
 						   .offset = at,
-						   .old_length = len,
-						   .flags = nbad ? SCR_UNDO_UNREADABLE : 0,
+						   .old_length = (uint32_t)(to - at),
+						   .flags = unreadable ? SCR_UNDO_UNREADABLE : 0,
 						   .check = scr_check_bytes(r->k.kernels, buf, 0),
 						   .old = buf,
 					   });
-		memcpy(buf, r->window, len);
-		buf += len;
-		at += len;
+		}
 	}
 	return err;
+}
+
+/* Whether the unit in which the file shall end reads well: else undo could not make it longer
+ * again. 1, 0, -errno. */
+static int end_readable(struct scr_repair *r, struct scr_repair_file *rf)
+{
+	uint64_t size = (uint64_t)rf->now.st_size;
+	uint64_t start = rf->f.stamp.size / rf->unit * rf->unit;
+	struct scr_bad_range bad[BAD_MAX];
+	unsigned int nbad;
+	uint32_t got;
+	int err;
+
+	if (start == rf->f.stamp.size)
+		return 1;
+	err = read_window(r, rf, start, (uint32_t)SCR_MIN(rf->unit, size - start), &got, bad,
+			  &nbad);
+	return err < 0 ? err : nbad == 0;
 }
 
 int scr_repair_cut(struct scr_repair *r, struct scr_repair_file *rf)
@@ -459,6 +497,9 @@ int scr_repair_cut(struct scr_repair *r, struct scr_repair_file *rf)
 		return refuse(r, rf, "it is longer by more than the undo log takes: truncate it yourself");
 	if (!scr_repair_open_writer(r, rf))
 		return -EREMCHG;
+	err = end_readable(r, rf);
+	if (err <= 0)
+		return err < 0 ? err : refuse(r, rf, "the page in which it should end can't be read whole, so it can't be cut");
 	buf = malloc(extra);
 	if (!buf)
 		return -ENOMEM;
