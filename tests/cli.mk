@@ -37,12 +37,27 @@ tests_text_test_SOURCES = \
 tests_text_test_LDADD = $(CMOCKA_LIBS)
 endif
 
+# Without those that walk millions of files or damage every byte: hours, under valgrind.
+valgrind_tests = \
+	tests/codec.test \
+	tests/io_state.test \
+	tests/journal.test \
+	tests/kernels.test \
+	tests/manifest.test \
+	tests/parity_undo.test \
+	tests/pass_faults.test \
+	tests/pass_judge.test \
+	tests/render.test \
+	tests/repair_faults.test \
+	tests/select.test \
+	tests/text.test
+
 # The unit tests alone; with whole passes, for the thread sanitizer; and under valgrind.
 check-unit:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests)'
 check-threads:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests) tests/report.bats tests/terminal.bats'
 check-valgrind:
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(cmocka_tests)' \
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
 		TEST_LOG_COMPILER='valgrind -q --error-exitcode=99 --leak-check=full'
 .PHONY: check-unit check-threads check-valgrind
