@@ -144,14 +144,9 @@ static int do_repair(struct scr_ctx *ctx, const char *dir, struct scr_summary *s
  * beside it read well at the second, which is told too. */
 static bool much_lost(const struct campaign *c)
 {
-	for (uint32_t i = 0; i < c->count; i++) {
-		uint64_t n = 0;
-
-		for (uint32_t k = 0; k < c->v[i].lost_count; k++)
-			n += c->v[i].lost[k].to - c->v[i].lost[k].from;
-		if (n > 100000)
+	for (uint32_t i = 0; i < c->count; i++)
+		if (victim_lost_bytes(&c->v[i]) > 100000)
 			return true;
-	}
 	return false;
 }
 
@@ -437,7 +432,8 @@ static void compare_undone(struct campaign *c, uint8_t **after)
 			wrong(c, v, "undo left %" PRIu64 " bytes", size);
 		else if ((at = undone(v, p, after[i])) < size)
 			wrong(c, v,
-			      "undo left byte %" PRIu64 " %02x; recorded %02x, damaged %02x, repaired %02x%s",
+			      "undo left byte %" PRIu64
+			      " %02x; recorded %02x, damaged %02x, repaired %02x%s",
 			      at, p[at], v->was[at], v->now[at], after[i][at],
 			      victim_lost(v, at, at + 1) ? ", unreadable" : "");
 		free(p);
@@ -554,8 +550,8 @@ static void print_totals(const struct totals *sum, double seconds)
 	       sum->blocks_left);
 	printf("sizes: repaired %" PRIu64 ", left %" PRIu64 "\n", sum->sizes_repaired,
 	       sum->sizes_left);
-	printf("parity rebuilt by a later run: %" PRIu64 "; unreadable pieces kept by undo: %" PRIu64
-	       "\n",
+	printf("parity rebuilt by a later run: %" PRIu64
+	       "; unreadable pieces kept by undo: %" PRIu64 "\n",
 	       sum->rebuilt, sum->kept);
 	printf("wrong: %" PRIu64 "\n", sum->wrong);
 }
@@ -575,7 +571,8 @@ int main(int argc, char **argv)
 	c.seed = strtoull(argv[2], NULL, 0);
 	if (argc > 3)
 		c.size_max = strtoull(argv[3], NULL, 0);
-	if (c.size_max == 0 || scr_select(&(struct scr_select_options){.force = cycle}, &c.selection))
+	if (c.size_max == 0 ||
+	    scr_select(&(struct scr_select_options){.force = cycle}, &c.selection))
 		return 2;
 	if (!mkdtemp(top))
 		return 2;

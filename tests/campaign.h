@@ -80,6 +80,7 @@ void victim_damage(struct victim *v, struct dice *d);
 /* Writes what differs from what was recorded; all of it at first. */
 bool victim_write(const struct victim *v, const char *dir, bool first);
 bool victim_lost(const struct victim *v, uint64_t from, uint64_t to);
+uint64_t victim_lost_bytes(const struct victim *v);
 void victim_free(struct victim *v);
 
 /* ---- what should become of it: campaign_judge.c ------------------------------------------- */

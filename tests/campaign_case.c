@@ -44,7 +44,8 @@ static uint64_t any_size(struct dice *d, uint64_t size_max, bool large)
 	uint64_t size, limit;
 
 	if (large)
-		return 16 * MIB - 100 + below(d, size_max > 16 * MIB ? size_max - 16 * MIB + 100 : 1);
+		return 16 * MIB - 100 +
+		       below(d, size_max > 16 * MIB ? size_max - 16 * MIB + 100 : 1);
 	if (dice < 120) {
 		size = borders[dice_below(d, 8)] + dice_below(d, 3) - 1;
 		return at_most(size ? size : 1, size_max);
@@ -216,6 +217,15 @@ bool victim_lost(const struct victim *v, uint64_t from, uint64_t to)
 		if (v->lost[i].from < to && v->lost[i].to > from)
 			return true;
 	return false;
+}
+
+uint64_t victim_lost_bytes(const struct victim *v)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < v->lost_count; i++)
+		n += v->lost[i].to - v->lost[i].from;
+	return n;
 }
 
 /* Overwrites @len bytes in one of the ways in which bytes go wrong. */

@@ -20,9 +20,9 @@ struct judge {
 	struct victim *v;
 	const struct scr_geometry *g;
 	const uint8_t *after;
-	uint64_t size;              /* after */
+	uint64_t size; /* after */
 	bool syndrome;
-	bool end_lost;              /* something behind the present end is not sure to come back */
+	bool end_lost; /* something behind the present end is not sure to come back */
 	struct totals *sum;
 };
 
@@ -66,8 +66,8 @@ static bool same_after(const struct judge *j, struct range b)
 
 	if (b.to > v->size_now && j->size > v->size_now && j->size > b.from)
 		return false;
-	return end <= b.from || (j->size >= end &&
-				 !memcmp(j->after + b.from, v->now + b.from, end - b.from));
+	return end <= b.from ||
+	       (j->size >= end && !memcmp(j->after + b.from, v->now + b.from, end - b.from));
 }
 
 /* Whether another block of the file holds the same when extent @k is repaired. */
@@ -298,11 +298,11 @@ static void count(const struct judge *j, const struct place *p, const uint8_t *e
 		whole &= right_after(j, block_of(&p->cut, i));
 	}
 	seen &= ~(1u << EXPECT_SOUND);
-	o = seen == 0                      ? PARITY_ONLY
+	o = seen == 0                     ? PARITY_ONLY
 	    : seen == 1u << EXPECT_REPAIR ? REPAIR
 	    : seen == 1u << EXPECT_REFUSE ? REFUSE
 	    : seen == 1u << EXPECT_EITHER ? EITHER
-					   : MIXED;
+					  : MIXED;
 	if (o == PARITY_ONLY && !p->parity_hit)
 		return;
 	j->sum->extents[o]++;

@@ -26,8 +26,8 @@ bool medium_lose(struct medium *m, ino_t ino, uint64_t from, uint64_t to)
 {
 	if (m->count == HOLES)
 		return false;
-	m->list[m->count++] = (struct hole){ino, from / SECTOR * SECTOR,
-					    (to + SECTOR - 1) / SECTOR * SECTOR};
+	m->list[m->count++] =
+		(struct hole){ino, from / SECTOR * SECTOR, (to + SECTOR - 1) / SECTOR * SECTOR};
 	return true;
 }
 
