@@ -170,7 +170,7 @@ later_stores() {
 @test "tmpfs, where stores never move a time: always racy" {
 	need_root
 	mkdir fs
-	mount -t tmpfs none fs
+	mount -t tmpfs -o mode=0755 none fs
 	MOUNTS+=("$W/fs")
 	data 1 200000 >fs/f
 	data 2 200000 >fs/g

@@ -17,6 +17,6 @@ TESTS += tests/search-campaign.t
 check_PROGRAMS += tests/campaign
 tests_campaign_SOURCES = tests/campaign.c tests/campaign.h tests/campaign_case.c \
 	tests/campaign_judge.c tests/campaign_medium.c $(search_trial)
-TESTS += tests/campaign.t
+TESTS += tests/repair-campaign.t
 endif
-EXTRA_DIST += tests/campaign.t tests/search-campaign.t
+EXTRA_DIST += tests/repair-campaign.t tests/search-campaign.t

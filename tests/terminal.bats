@@ -9,7 +9,7 @@ export ASAN_OPTIONS=detect_leaks=0
 # slow MICROSECONDS: sets SLOW, a prefix that makes each read of a file in dir take so long.
 slow() {
 	local i reads=pread64,preadv,preadv2
-	SLOW=(strace -f -qq -o /dev/null -e "trace=$reads" -e "inject=$reads:delay_enter=$1")
+	SLOW=("$(type -P strace)" -f -qq -o /dev/null -e "trace=$reads" -e "inject=$reads:delay_enter=$1")
 	for i in "$W"/dir/*; do
 		SLOW+=(-P "$i")
 	done
