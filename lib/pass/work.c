@@ -352,8 +352,13 @@ static enum scr_verdict final_verdict(const struct scr_work *w)
 /* The file's times or metadata moved while its content stayed: an empty file shows no extent. */
 static bool metadata_moved(const struct scr_work *w)
 {
-	return w->fd >= 0 && w->has_base &&
-	       scr_judge(&w->p->policy, &w->base.stamp, &w->base, &w->st, false) != SCR_REL_SAME;
+	const struct scr_file_record *b = &w->base;
+
+	if (w->fd < 0 || !w->has_base)
+		return false;
+	return b->mode != w->st.st_mode || b->uid != w->st.st_uid || b->gid != w->st.st_gid ||
+	       b->nlink != w->st.st_nlink ||
+	       scr_judge(&w->p->policy, &b->stamp, b, &w->st, false) != SCR_REL_SAME;
 }
 
 /* Skipped files are silent, but not for ever. */
