@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void unescape(char *s)
 
 	for (; *s; s++) {
 		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
 			s += 3;
 		} else {
 			*to++ = *s;
@@ -52,7 +53,7 @@ bool scr_mount_parse(const char *line, struct scr_mount *out)
 	char source[4096];
 	int at = 0;
 
-	if (!dash || sscanf(line, "%ju %*d %u:%u", &out->id, &major, &minor) != 3)
+	if (!dash || sscanf(line, "%" SCNu64 " %*d %u:%u", &out->id, &major, &minor) != 3)
 		return false;
 	/* An empty source leaves two spaces, which sscanf would pass over. */
 	if (sscanf(dash, " - %31[^ ]%n", out->type, &at) != 1 || !dash[at])
