@@ -214,7 +214,7 @@ struct scr_options {
 	const char *manifest;         /* -m, or NULL: verify, status, list, export only */
 	unsigned int threads;         /* computing threads; 0: one a processor */
 	bool existing;                /* run: refuse where there is no manifest */
-	bool allow_missing;           /* guards, DESIGN section 3 */
+	bool allow_missing;           /* go on though too much is gone or newly empty */
 	bool allow_moved;
 	bool from_previous;           /* run: go on from manifest.1 */
 	bool cross_mounts;            /* for a first run and init: stored as a setting */

@@ -20,7 +20,7 @@
 /* How a file can be read past the cache. */
 struct scr_reader_direct {
 	bool possible;
-	bool medium;        /* such reads come from the medium for certain, see DESIGN section 4 */
+	bool medium;        /* such reads come from the medium for certain */
 	uint32_t align;     /* of offset, length and buffer; a power of two, at least 512 */
 };
 

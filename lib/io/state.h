@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The state directory: found, created, checked and locked so that root may use it in trees that
- * others can write. DESIGN: "Safe for root". Every file in it is opened by openat from the
+ * others can write. Every file in it is opened by openat from the
  * directory's descriptor with O_NOFOLLOW; new files are O_EXCL, mode 0600.
  */
 #ifndef SCR_IO_STATE_H

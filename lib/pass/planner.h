@@ -39,7 +39,8 @@ typedef bool scr_plan_select_fn(void *arg, const char *path, size_t len, bool da
 int scr_plan_accept(struct scr_pass *p, scr_plan_select_fn *select, void *arg,
 		    struct scr_planned *out);
 
-/* Judges the guards of DESIGN section 3. 0, or -ECANCELED after saying which and how to go on. */
+/* Judges the guards: every recorded file gone, or more than 40 % of at least 100; more than 10 and
+ * 1 % newly empty; a recorded file system absent. 0, or -ECANCELED after saying which and how to go on. */
 int scr_plan_guards(struct scr_pass *p, const struct scr_planned *planned);
 /* The guard that needs no plan: the target's file system is one that is recorded. With
  * --allow-moved the new identity replaces the old one. 0, -ECANCELED (said), -ENOMEM. */
