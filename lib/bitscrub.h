@@ -117,7 +117,7 @@ enum scr_repair_how {
 	SCR_REPAIR_NOT,       /* left as it is; why tells the reason */
 	SCR_REPAIR_PARITY,    /* from the parity of its extent */
 	SCR_REPAIR_FROM,      /* from the directory of options.from_dir */
-	SCR_REPAIR_DUPLICATE, /* from another block of the file with the same content */
+	SCR_REPAIR_DUPLICATE, /* from another recorded block, of this file or another, with the same content */
 	SCR_REPAIR_CACHE,     /* from the page cache */
 	SCR_REPAIR_CHECKSUM,  /* by its checksums alone: no other source vouches for it */
 	SCR_REPAIR_SIZE,      /* the file has its recorded size again */

@@ -174,6 +174,31 @@ stored() {
 	cmp damaged t/a
 }
 
+@test "what parity can't give, another file with the same content can" {
+	mkdir t
+	file a 1 2000000
+	file b 9 70000
+	cp t/a t/copy
+	touch -d 2001-01-01 t/copy
+	cp t/a right
+	record
+	data 3 4096 | put a 8192
+	data 4 4096 | put a $((126976 * 5 + 8192))
+	expect 4 run -q t
+	expect 1 repair --json t
+	json 'select(.event == "repair") | "\(.how) \(.path)"' "duplicate a duplicate a"
+	cmp right t/a
+	expect 0 run -q t
+	# A copy that has changed too is no source.
+	data 3 4096 | put a 8192
+	data 4 4096 | put a $((126976 * 5 + 8192))
+	data 5 100 | put copy 8192
+	data 5 100 | put copy $((126976 * 5 + 8192))
+	expect 4 run -q t
+	expect 4 repair t a
+	has "NOT repaired"
+}
+
 @test "segments that nothing refers to are removed, those half empty are copied" {
 	mkdir t
 	for i in 1 2 3 4 5 6 7 8; do

@@ -113,6 +113,7 @@ struct scr_repair {
 	int good_fd;                 /* a file, and a place in it, that read well; -1: none */
 	uint64_t good_at;
 	uint32_t good_length;
+	uint32_t elsewhere_sought;   /* extents that looked through the whole manifest */
 	unsigned int dead;           /* extents in a row of which nothing could be read */
 	struct scr_repair_held *open; /* entries to be completed or undone */
 	struct scr_buf owners;       /* paths, each with a NUL, of inodes that were named by a link */

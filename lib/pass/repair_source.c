@@ -15,6 +15,8 @@
 
 /* So many extents of one file look through all of its record for duplicates. */
 #define SEEK_DUPLICATES_MAX 64
+/* And so many of one repair through the whole manifest. */
+#define SEEK_ELSEWHERE_MAX 64
 
 static bool is_lost(const struct scr_mend *m, uint32_t i)
 {
@@ -145,6 +147,56 @@ static int from_record(struct scr_repair *r, struct scr_repair_file *rf, const s
 	return SCR_MIN(err, 0);
 }
 
+/* Block @j of recorded extent @e of @f, another file, if it has the checks of a lost one. */
+static void try_elsewhere(struct scr_repair *r, const struct wanted *list, uint32_t n,
+			  const struct scr_file_record *f, const struct scr_extent *e, uint32_t j,
+			  uint8_t *buf)
+{
+	struct wanted key = {e->checks[j], scr_block_length(&e->cut, j), 0};
+	uint64_t at = e->cut.offset + (uint64_t)j * e->cut.block;
+	struct stat st;
+	int fd;
+
+	if (!bsearch(&key, list, n, sizeof(*list), by_check))
+		return;
+	fd = scr_open_beneath(r->p->rootfd, f->path, f->path_len, !r->p->policy.cross_mounts, &st);
+	if (fd < 0)
+		return;
+	if (scr_pread_all(fd, buf, key.length, at) == 0)
+		for (uint32_t i = 0; i < n; i++)
+			if (by_check(&list[i], &key) == 0 && is_lost(&r->mend, list[i].block))
+				scr_mend_take(&r->mend, list[i].block, buf, SCR_REPAIR_DUPLICATE);
+	close(fd);
+}
+
+/* Every recorded block of every other file; by a reader of its own, since the pass's is under way. */
+static int from_elsewhere(struct scr_repair *r, const struct scr_repair_file *rf,
+			  const struct wanted *list, uint32_t n)
+{
+	struct scr_mreader *reader = NULL;
+	uint8_t *buf = malloc(r->mend.cut.block);
+	struct scr_extent e = {0};
+	struct scr_file_record f;
+	struct scr_link_record l;
+	const char *why;
+	int err = buf ? scr_mreader_open(r->p->manifest_fd, scr_kernels_reference(), &reader, &why)
+		      : -ENOMEM;
+
+	while (err >= 0 && any_lost(&r->mend) && !scr_pass_stopped(r->p) &&
+	       (err = scr_mreader_next(reader, &f, &l, NULL)) > 0) {
+		if (err != SCR_RECORD_FILE || (f.path_len == rf->path.len &&
+					       !memcmp(f.path, rf->path.data, f.path_len)))
+			continue;
+		while ((err = scr_mreader_extent(reader, &e)) == 1)
+			for (uint32_t j = 0; e.checks && j < e.cut.blocks; j++)
+				try_elsewhere(r, list, n, &f, &e, j, buf);
+	}
+	scr_extent_free(&e);
+	scr_mreader_free(reader);
+	free(buf);
+	return SCR_MIN(err, 0);
+}
+
 static int from_duplicates(struct scr_repair *r, struct scr_repair_file *rf,
 			   const struct scr_extent *e)
 {
@@ -161,6 +213,8 @@ static int from_duplicates(struct scr_repair *r, struct scr_repair_file *rf,
 			match(r, list, n, &e->cut, j, m->checks[j]);
 	if (any_lost(m) && rf->duplicates_sought++ < SEEK_DUPLICATES_MAX)
 		err = from_record(r, rf, list, n);
+	if (err == 0 && any_lost(m) && r->elsewhere_sought++ < SEEK_ELSEWHERE_MAX)
+		err = from_elsewhere(r, rf, list, n);
 	free(list);
 	return err;
 }
