@@ -16,7 +16,7 @@ static const char *done_text(enum scr_repair_how how)
 	static const char *const texts[SCR_REPAIR_HOWS] = {
 		[SCR_REPAIR_PARITY] = "repaired from parity",
 		[SCR_REPAIR_FROM] = "repaired from the copy",
-		[SCR_REPAIR_DUPLICATE] = "repaired from another block of the file",
+		[SCR_REPAIR_DUPLICATE] = "repaired from another block with the same content",
 		[SCR_REPAIR_CACHE] = "repaired from the page cache",
 		[SCR_REPAIR_CHECKSUM] = "repaired by checksum alone",
 		[SCR_REPAIR_SIZE] = "given its recorded size again",

@@ -41,7 +41,7 @@ rotten() {
 	# What it told to type can be typed.
 	expect 4 run fs
 	run -1 bash -c "$(sed -n 's/^Next: //p' <<<"$output")"
-	has "fs: two: repaired from parity: block 6"
+	has "fs: two: repaired from another block with the same content: block 6"
 	expect 0 run fs
 	has "No damage."
 }
