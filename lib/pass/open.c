@@ -38,7 +38,7 @@ static bool is_reading(enum scr_access access)
 	return access != SCR_ACCESS_WRITE;
 }
 
-static int tmpfile_in_state(void *arg)
+int scr_pass_state_tmpfile(void *arg)
 {
 	struct scr_pass *p = arg;
 
@@ -63,7 +63,7 @@ static int load_journal(struct scr_pass *p, enum scr_access access)
 		return p->journal_fd;
 	}
 	r = scr_journal_open(p->journal_fd, p->header.generation,
-			     is_reading(access) ? scr_pass_tmpfile : tmpfile_in_state, p,
+			     is_reading(access) ? scr_pass_tmpfile : scr_pass_state_tmpfile, p,
 			     &p->journal, &valid);
 	if (r < 0) {
 		scr_trouble(p, NULL, 0, -r, "cannot read the journal in %s", p->state.path);
@@ -167,6 +167,19 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 	}
 	r = load_policy(p);
 	return r < 0 ? r : load_journal(p, access);
+}
+
+int scr_pass_reload(struct scr_pass *p)
+{
+	struct scr_why why = {""};
+
+	scr_pass_unload(p);
+	p->manifest_fd = scr_state_open_file(&p->state, SCR_MANIFEST_NAME, O_RDONLY, false, &why);
+	if (p->manifest_fd < 0) {
+		scr_trouble(p, NULL, 0, -p->manifest_fd, "%s", why.text);
+		return p->manifest_fd;
+	}
+	return scr_pass_load(p, SCR_ACCESS_WRITE, SCR_MANIFEST_NAME);
 }
 
 static int lock_state(struct scr_pass *p, enum scr_access access)

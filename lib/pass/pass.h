@@ -73,6 +73,10 @@ int scr_pass_create_state(struct scr_pass *p);
 /* (Re)opens manifest and what depends on it, after publishing too. */
 int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name);
 void scr_pass_unload(struct scr_pass *p);
+/* Loads what has just been published in place of what was there before. 0 or -errno (said). */
+int scr_pass_reload(struct scr_pass *p);
+/* An unnamed temporary file in the state directory, of a writing verb. For scr_journal_open(). */
+int scr_pass_state_tmpfile(void *arg);
 /* Says, once, what the manifest's own protection had to mend in what was read of it so far. */
 void scr_pass_tell_repairs(struct scr_pass *p);
 /* Says that there is no manifest, and what to type. Returns -ENOENT. */

@@ -117,25 +117,12 @@ static int finish(struct publisher *pub, int r)
 	return r;
 }
 
-static int reload(struct scr_pass *p)
-{
-	struct scr_why why = {""};
-
-	scr_pass_unload(p);
-	p->manifest_fd = scr_state_open_file(&p->state, SCR_MANIFEST_NAME, O_RDONLY, false, &why);
-	if (p->manifest_fd < 0) {
-		scr_trouble(p, NULL, 0, -p->manifest_fd, "%s", why.text);
-		return p->manifest_fd;
-	}
-	return scr_pass_load(p, SCR_ACCESS_WRITE, SCR_MANIFEST_NAME);
-}
-
 int scr_publish_empty(struct scr_pass *p)
 {
 	struct publisher pub;
 	int r = finish(&pub, start(&pub, p));
 
-	return r < 0 ? r : reload(p);
+	return r < 0 ? r : scr_pass_reload(p);
 }
 
 static int copy_extents(struct publisher *pub, struct scr_view *v, struct scr_extent *e)
@@ -188,7 +175,7 @@ int scr_publish_view(struct scr_pass *p)
 	scr_view_free(v);
 	scr_extent_free(&e);
 	r = finish(&pub, r);
-	return r < 0 ? r : reload(p);
+	return r < 0 ? r : scr_pass_reload(p);
 }
 
 /* ---- the result of a pass ---------------------------------------------------------------- */
@@ -329,13 +316,6 @@ static int write_plan(struct merge *m)
 	return r;
 }
 
-static int tmpfile_in_state(void *arg)
-{
-	struct scr_pass *p = arg;
-
-	return scr_state_unnamed_file(&p->state);
-}
-
 static void describe_pass(struct merge *m, bool complete)
 {
 	struct scr_pass *p = m->pub.p;
@@ -357,7 +337,7 @@ int scr_publish_plan(struct scr_pass *p, const struct scr_planned *planned, int 
 	int r;
 
 	scr_ctx_phase(p->ctx, "publishing", planned->entries, 0);
-	r = scr_journal_open(journal_fd, p->header.generation, tmpfile_in_state, p, &m.journal,
+	r = scr_journal_open(journal_fd, p->header.generation, scr_pass_state_tmpfile, p, &m.journal,
 			     &valid);
 	if (r == 0)
 		r = scr_view_new(p->old, m.journal, &m.view);

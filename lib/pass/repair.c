@@ -72,19 +72,6 @@ void scr_repair_free(struct scr_repair *r)
 	*r = (struct scr_repair){.from = -1, .good_fd = -1};
 }
 
-static int reload(struct scr_pass *p)
-{
-	struct scr_why why = {""};
-
-	scr_pass_unload(p);
-	p->manifest_fd = scr_state_open_file(&p->state, SCR_MANIFEST_NAME, O_RDONLY, false, &why);
-	if (p->manifest_fd < 0) {
-		scr_trouble(p, NULL, 0, -p->manifest_fd, "%s", why.text);
-		return p->manifest_fd;
-	}
-	return scr_pass_load(p, SCR_ACCESS_WRITE, SCR_MANIFEST_NAME);
-}
-
 int scr_repair_finish(struct scr_repair *r, int ret)
 {
 	int err;
@@ -97,7 +84,7 @@ int scr_repair_finish(struct scr_repair *r, int ret)
 	/* A journal that stays is folded in by whoever comes next. */
 	if (err < 0 || scr_pass_stopped(r->p))
 		return ret < 0 ? ret : err;
-	err = reload(r->p);
+	err = scr_pass_reload(r->p);
 	if (err == 0)
 		err = scr_publish_view(r->p);
 	return ret < 0 ? ret : err;
@@ -367,7 +354,7 @@ int scr_verb_repair(struct scr_ctx *ctx, const char *target, const char *const *
 int scr_repair_after_run(struct scr_pass *p)
 {
 	struct scr_repair r;
-	int err = reload(p);
+	int err = scr_pass_reload(p);
 
 	if (err < 0)
 		return err;
