@@ -1,7 +1,11 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/dev/dev_internal.h \
+	lib/dev/device.h \
 	lib/dev/identity.c \
 	lib/dev/identity.h \
+	lib/dev/inuse.h \
 	lib/dev/mountinfo.c \
+	lib/dev/owner.h \
+	lib/dev/region.h \
 	lib/dev/sysfs.c \
 	lib/dev/uuid.c

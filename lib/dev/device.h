@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A block device: geometry, what tells it from others, and the names that a user may give it.
+ *
+ * Identity is a list of "key=value" strings in a fixed order; only keys that are known are in it:
+ * size, logical, physical (bytes), ptuuid, pttype (of the table on it), partuuid (of the partition
+ * it is), type, uuid, label (of the file system on it), wwn, serial, model, dm-uuid, md-uuid,
+ * backing (loop: path of the file). Values are as libblkid and sysfs tell them; bytes that are not
+ * printable ASCII are escaped as \xNN.
+ */
+#ifndef SCR_DEV_DEVICE_H
+#define SCR_DEV_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct scr_device {
+	dev_t dev;
+	char name[64];         /* in /dev, by sysfs: "sda1", "loop0", "mapper/x" stays "dm-0" */
+	uint64_t size;         /* bytes */
+	uint32_t logical, physical; /* sector sizes, bytes */
+	bool rotational, read_only, loop, partition;
+	char **identity;       /* owned, NULL-terminated */
+};
+
+/* What is known about the block device that @fd is open on. 0, -ENOTBLK, -ENOMEM, -errno; what can't
+ * be learned (no permission, no udev) is left out, never guessed. Reads superblocks from @fd. */
+int scr_device_probe(int fd, struct scr_device *out);
+void scr_device_free(struct scr_device *d);
+
+/* The value of @key in an identity list, or NULL. */
+const char *scr_identity_get(char *const *identity, const char *key);
+
+enum scr_device_match {
+	SCR_DEVICE_SAME,       /* a lasting key (partuuid, dm-uuid, md-uuid, wwn, serial, ptuuid, uuid)
+				* agrees, and none of at least that strength disagrees */
+	SCR_DEVICE_OTHER,      /* such a key disagrees */
+	SCR_DEVICE_UNKNOWN,    /* nothing to compare by: a loop device with an empty disk, say */
+};
+
+/* Whether two identities are of one device. Size, label and file system UUID may change on the
+ * same disk (mkfs): they decide only where no hardware or table key is known on both sides. */
+enum scr_device_match scr_device_compare(char *const *was, char *const *is);
+
+/* The name of its directory in the state root, from partuuid, dm-uuid, md-uuid, wwn, or model and
+ * serial, in this order, systemd-escaped ("partuuid-1234-01"). 0; -ENOENT: nothing lasting is
+ * known (loop: pass the backing file or --state); -ENAMETOOLONG never: cut, plus CRC-32. */
+int scr_device_state_name(const struct scr_device *d, char *out, size_t size);
+
+/* "UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=" arguments: the path in /dev, malloc'd in *path. 0;
+ * -EINVAL: not such an argument; -ENOENT: no such device; -ENOTUNIQ: several; -ENOMEM. */
+int scr_device_resolve_tag(const char *arg, char **path);
+
+#endif
