@@ -40,7 +40,7 @@ struct scr_content_reader {
 	bool reread;               /* not from what an earlier read left in memory */
 	const atomic_int *stop;
 	/* Counts bytes for the progress display; may be NULL. */
-	void (*progress)(void *arg, uint64_t bytes);
+	void (*progress)(void *arg, uint64_t bytes, bool read);
 	void *arg;
 };
 

@@ -301,7 +301,8 @@ static int process(struct feed *f, struct scr_worker *k, struct chunk *c)
 			one = slice(base, &cut);
 			base = &one;
 		}
-		r = scr_extent_process(k, w, &cut, run, base);
+		if (!f->ops->due || f->ops->due(f->arg, w, &cut, run, base_of(c, i)))
+			r = scr_extent_process(k, w, &cut, run, base);
 		i += run;
 	}
 	return r;

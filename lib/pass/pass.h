@@ -49,6 +49,7 @@ struct scr_pass {
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	bool published;
 	struct scr_trailer trailer;  /* of what is published now */
+	struct scr_limit *limit;     /* what of it this pass looks at; NULL: at everything */
 	struct scr_repair_held *held; /* files under repair; see repair.h */
 };
 

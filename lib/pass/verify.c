@@ -219,7 +219,11 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 	return 0;
 }
 
-static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_done};
+static const struct scr_feed_ops ops = {
+	.next = feed_next,
+	.extent = feed_extent,
+	.done = feed_done,
+};
 
 /* ---- the verb ---------------------------------------------------------------------------- */
 
