@@ -57,6 +57,12 @@ static void start_queue(struct scr_limit *l, enum scr_queue q)
 	l->band.end = scr_ages_band(l->ages[q], 0, l->share);
 }
 
+/* True for half of all numbers, in no rhythm that any rhythm of publishing could be in step with. */
+static bool takes_turns(uint64_t generation)
+{
+	return __builtin_parityll(generation);
+}
+
 int scr_limit_new(struct scr_pass *p, const struct scr_planned *planned, struct scr_limit **out)
 {
 	const struct scr_trailer *t = scr_mreader_trailer(p->old);
@@ -69,6 +75,7 @@ int scr_limit_new(struct scr_pass *p, const struct scr_planned *planned, struct 
 	l->planned = planned;
 	pthread_mutex_init(&l->lock, NULL);
 	l->wanted_before = INT64_MAX;
+	l->missing_first = takes_turns(p->header.generation);
 	if (p->ctx->opt.older_than_ns)
 		l->wanted_before = p->start_wall_ns - p->ctx->opt.older_than_ns;
 	for (int q = 0; r == 0 && q < SCR_QUEUES; q++) {
@@ -221,6 +228,7 @@ bool scr_limit_visits(const struct scr_limit *l, const struct scr_plan_entry *e)
 	const struct scr_ages *a = l->ages[l->band.queue];
 	const struct scr_options *opt = &l->p->ctx->opt;
 	bool fresh = l->band.queue == SCR_QUEUE_FRESH, damaged = e->flags & SCR_PLAN_DAMAGED;
+	uint32_t first;
 
 	if (e->source == SCR_PLAN_NONE)
 		return fresh && scr_limit_wants(l, SCR_QUEUE_FRESH, e->ctime_ns, false) &&
@@ -234,8 +242,11 @@ bool scr_limit_visits(const struct scr_limit *l, const struct scr_plan_entry *e)
 		return false;
 	if (scr_ages_is_future(a, e->newest_ns))
 		return true;
-	return scr_ages_slot(a, e->oldest_ns) < l->band.end &&
-	       l->band.first <= scr_ages_slot(a, e->newest_ns);
+	/* Something may be missing of it, which has a place of its own. */
+	first = scr_ages_slot(a, e->oldest_ns);
+	if (!(e->flags & SCR_PLAN_UNIFORM))
+		first = SCR_MIN(first, scr_ages_slot(a, scr_limit_key(l, e, NULL, NULL)));
+	return first < l->band.end && l->band.first <= scr_ages_slot(a, e->newest_ns);
 }
 
 bool scr_limit_due(struct scr_limit *l, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
@@ -243,7 +254,7 @@ bool scr_limit_due(struct scr_limit *l, struct scr_work *w, const struct scr_cut
 {
 	const struct scr_file_record *f = w->has_base ? &w->base : NULL;
 	enum scr_queue q = scr_limit_queue(&w->e, f, base);
-	int64_t key = scr_limit_key(&w->e, f, base);
+	int64_t key = scr_limit_key(l, &w->e, f, base);
 	uint64_t bytes = run > 1 || (base && base->hole) ? 0 : cut->length;
 	bool damaged = (f && f->damage.kind) || (base && base->damage_count);
 

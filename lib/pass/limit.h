@@ -32,6 +32,7 @@ struct scr_limit {
 	struct scr_ages *ages[SCR_QUEUES];
 	uint64_t all;             /* bytes there are to read, wanted or not */
 	uint64_t overdue;         /* of the known ones */
+	bool missing_first;       /* see scr_limit_key() */
 	bool filtered;            /* something was left out for its age or kind */
 	int64_t wanted_before;    /* known extents checked later are not wanted; INT64_MAX: all are */
 	/* The budget. */
@@ -77,8 +78,8 @@ void scr_limit_tell(struct scr_limit *l);
 /* What due() and the survey must agree about. */
 enum scr_queue scr_limit_queue(const struct scr_plan_entry *e, const struct scr_file_record *base,
 			       const struct scr_extent *x);
-int64_t scr_limit_key(const struct scr_plan_entry *e, const struct scr_file_record *base,
-		      const struct scr_extent *x);
+int64_t scr_limit_key(const struct scr_limit *l, const struct scr_plan_entry *e,
+		      const struct scr_file_record *base, const struct scr_extent *x);
 bool scr_limit_wants(const struct scr_limit *l, enum scr_queue q, int64_t key, bool damaged);
 int scr_limit_survey(struct scr_limit *l);
 

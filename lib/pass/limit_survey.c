@@ -25,17 +25,25 @@ enum scr_queue scr_limit_queue(const struct scr_plan_entry *e, const struct scr_
 }
 
 /*
- * New files queue by their ctime, which no archiver sets back. What is missing of a recorded file
- * queues by the last look at that file, so that one which grows for ever gets its turn, and no more.
+ * New files queue by their ctime, which no archiver sets back. What is missing of a recorded file has no
+ * time of its own. In some passes it goes before what is recorded of that file, or the beginning of a large
+ * file that changes every day would be read for ever; in the others after it, or a file that grows every
+ * day would keep the others waiting for ever.
  */
-int64_t scr_limit_key(const struct scr_plan_entry *e, const struct scr_file_record *base,
-		      const struct scr_extent *x)
+int64_t scr_limit_key(const struct scr_limit *l, const struct scr_plan_entry *e,
+		      const struct scr_file_record *base, const struct scr_extent *x)
 {
+	int64_t last = base ? base->recorded_ns : 0;
+
 	if (x)
 		return x->checked_ns;
-	if (!base)
+	if (e->source == SCR_PLAN_NONE)
 		return e->ctime_ns;
-	return e->flags & SCR_PLAN_AGED ? e->newest_ns : base->recorded_ns;
+	if (e->flags & SCR_PLAN_AGED)
+		last = l->missing_first ? e->oldest_ns : e->newest_ns;
+	if (l->missing_first) /* into an earlier slot for certain */
+		last -= 2 * l->ages[SCR_QUEUE_FRESH]->past_step;
+	return SCR_MAX(last, (int64_t)0);
 }
 
 bool scr_limit_wants(const struct scr_limit *l, enum scr_queue q, int64_t key, bool damaged)
@@ -84,11 +92,11 @@ static int add_recorded(struct scr_limit *l, const struct scr_plan_entry *e, str
 		return r < 0 ? r : -EBADMSG;
 	while ((r = scr_mreader_extent(m, x)) == 1) {
 		seen += x->run_length;
-		add(l, scr_limit_queue(e, &f, x), scr_limit_key(e, &f, x),
+		add(l, scr_limit_queue(e, &f, x), scr_limit_key(l, e, &f, x),
 		    x->hole ? 0 : x->run_length, f.damage.kind || x->damage_count);
 	}
 	if (r == 0 && seen < e->size)
-		add(l, SCR_QUEUE_FRESH, scr_limit_key(e, &f, NULL), e->size - seen, f.damage.kind);
+		add(l, SCR_QUEUE_FRESH, scr_limit_key(l, e, &f, NULL), e->size - seen, f.damage.kind);
 	return r;
 }
 
