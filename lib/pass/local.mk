@@ -59,6 +59,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/select.c \
 	lib/pass/select.h \
 	lib/pass/settle.c \
+	lib/pass/space.c \
+	lib/pass/space.h \
 	lib/pass/suspect.c \
 	lib/pass/suspect.h \
 	lib/pass/talk.c \

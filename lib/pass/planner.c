@@ -12,6 +12,7 @@
 #include "pass/parity.h"
 #include "pass/repair.h"
 #include "pass/planner_internal.h"
+#include "pass/space.h"
 #include "pass/unseen.h"
 #include "walk/resolve.h"
 
@@ -210,6 +211,11 @@ static void count_entry(struct planner *pl, const struct scr_plan_entry *e)
 	pl->out->files++;
 	pl->out->bytes += e->size;
 	pl->out->bands[e->band]++;
+	if (e->action == SCR_PLAN_RECORD)
+		pl->out->record_bytes += scr_space_of_records(&pl->p->header.settings.geometry,
+							      e->size,
+							      (uint64_t)pl->new.st.st_blocks * 512,
+							      e->path_len);
 	/* New and changed content gets new parity; the rest where it has none yet. */
 	if (e->action == SCR_PLAN_RECORD || e->band == 0 || pl->old.bare)
 		pl->out->parity_bytes += scr_parity_estimate(

@@ -17,6 +17,7 @@
 #include "pass/publish.h"
 #include "pass/readphase.h"
 #include "pass/repair.h"
+#include "pass/space.h"
 #include "pass/tally.h"
 #include "pass/unseen.h"
 #include "walk/walk.h"
@@ -181,7 +182,9 @@ static int pass(struct scr_pass *p)
 	int r;
 
 	p->sum.first = scr_mreader_trailer(p->old)->files == 0;
-	r = scr_plan_guard_identity(p);
+	r = scr_space_probe(p);
+	if (r == 0)
+		r = scr_plan_guard_identity(p);
 	if (r == 0)
 		r = scr_repair_recover(p);
 	if (r == 0)
@@ -192,6 +195,8 @@ static int pass(struct scr_pass *p)
 		r = scr_parity_check_space(p, &planned);
 	if (r == 0 && scr_limit_wanted(&p->ctx->opt))
 		r = limit(p, &planned);
+	if (r == 0)
+		r = scr_space_check(p, &planned);
 	if (r == 0)
 		r = read_and_publish(p, &planned);
 	scr_unseen_tell(p, &planned, false);
