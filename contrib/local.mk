@@ -5,6 +5,11 @@ EXTRA_PROGRAMS = contrib/bench-kernels
 contrib_bench_kernels_SOURCES = contrib/bench-kernels.c
 contrib_bench_kernels_LDADD = lib/libbitscrub.a $(ZLIB_LIBS) -ldl
 CLEANFILES += contrib/bench-kernels
+
+# The yardstick of contrib/bench for small files: make contrib/bench-loop
+EXTRA_PROGRAMS += contrib/bench-loop
+contrib_bench_loop_SOURCES = contrib/bench-loop.c
+CLEANFILES += contrib/bench-loop
 # SPDX-License-Identifier: LGPL-2.1-or-later
 EXTRA_DIST += contrib/bitscrub-manifest-dump
 EXTRA_DIST += contrib/bench-parity contrib/packages contrib/quickstart contrib/run-tests

@@ -516,6 +516,11 @@ int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
 
 	if (!ids)
 		return -ENOMEM;
+	r = scr_guard_install();
+	if (r < 0) {
+		free(ids);
+		return r;
+	}
 	pthread_mutex_init(&f.lock, NULL);
 	pthread_mutex_init(&f.suspect_lock, NULL);
 	/* This thread is one of them: a single one needs no others. */

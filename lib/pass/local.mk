@@ -3,6 +3,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \
+	lib/pass/content_internal.h \
+	lib/pass/content_map.c \
 	lib/pass/copies.c \
 	lib/pass/copies.h \
 	lib/pass/ctx.c \
