@@ -103,7 +103,8 @@ static void read_dir(struct queue *q, const char *name, char *buf)
 		if (e->d_type == DT_REG) {
 			bytes += read_file(dirfd(d), e->d_name, buf);
 			files++;
-		} else if (e->d_type == DT_DIR && strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
+		} else if (e->d_type == DT_DIR && strcmp(e->d_name, ".") &&
+			   strcmp(e->d_name, "..")) {
 			if (asprintf(&below, "%s/%s", name, e->d_name) < 0)
 				die("cannot queue", e->d_name);
 			push(q, below);

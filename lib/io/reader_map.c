@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reading a file where it lies in the page cache, and surviving that it goes away meanwhile.
  *
- * A page of a mapping that can't be had is a SIGBUS to the thread that looks at it: there is no other
- * way to be told. The handler leaves the guarded call; outside of one it does what would have
- * happened without it. Which call a thread is in is the one thing here that can hang off no context,
- * since a handler is given none.
+ * A page of a mapping that can't be had is a SIGBUS to the thread that looks at it: there is no
+ * other way to be told. The handler leaves the guarded call; outside of one it does what would have
+ * happened without it. Which call a thread is in is the one thing here that can hang off no
+ * context, since a handler is given none.
  */
 #include <config.h>
 #include "io/reader_internal.h"
@@ -26,8 +26,8 @@ static void on_sigbus(int sig)
 
 int scr_guard_install(void)
 {
-	/* SA_NODEFER: the signal is not blocked within the handler, so that leaving it by a jump need
-	 * not restore a mask. */
+	/* SA_NODEFER: the signal is not blocked within the handler, so that leaving it by a jump
+	 * need not restore a mask. */
 	struct sigaction ours = {.sa_handler = on_sigbus, .sa_flags = SA_NODEFER | SA_ONSTACK};
 
 	sigemptyset(&ours.sa_mask);

@@ -16,6 +16,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/extent.c \
 	lib/pass/feed.c \
 	lib/pass/feed.h \
+	lib/pass/feed_internal.h \
+	lib/pass/feed_take.c \
 	lib/pass/filesum.c \
 	lib/pass/filesum.h \
 	lib/pass/journalist.c \
