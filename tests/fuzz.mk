@@ -26,7 +26,8 @@ tests_fuzz_units_test_SOURCES = tests/fuzz/units.c src/units.c $(fuzz_replay)
 tests_fuzz_units_test_LDADD = $(LDADD) -lm
 check_PROGRAMS += $(fuzz_tests)
 TESTS += $(fuzz_tests)
-EXTRA_DIST += tests/fuzz/seeds tests/fuzz/make-seeds
+EXTRA_DIST += tests/fuzz/seeds tests/fuzz/make-seeds tests/features.bats
+TESTS += tests/features.bats
 
 # make fuzzers, in a build with CC=clang --enable-sanitizers=fuzzer-no-link,address,undefined
 fuzzers = $(fuzz_targets:%=tests/fuzz/fuzz-%)
@@ -65,6 +66,8 @@ fuzzers: $(fuzzers)
 CLEANFILES += $(fuzzers)
 
 if HAVE_CMOCKA
+cmocka_tests += tests/flips.test
+tests_flips_test_SOURCES = tests/flips.c $(store_common) $(search_trial)
 EXTRA_PROGRAMS += tests/fuzz/seedgen
 tests_fuzz_seedgen_SOURCES = tests/fuzz/seedgen.c $(store_common)
 endif
