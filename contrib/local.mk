@@ -6,7 +6,7 @@ contrib_bench_kernels_SOURCES = contrib/bench-kernels.c
 contrib_bench_kernels_LDADD = lib/libbitscrub.a $(ZLIB_LIBS) -ldl
 CLEANFILES += contrib/bench-kernels
 # SPDX-License-Identifier: LGPL-2.1-or-later
-EXTRA_DIST += contrib/bitscrub-manifest-dump
+EXTRA_DIST += contrib/bitscrub-manifest-dump contrib/fuzz contrib/mutation-test
 EXTRA_DIST += contrib/bench-parity contrib/packages contrib/quickstart contrib/run-tests
 EXTRA_DIST += .ci/run contrib/completion/scrub.bash
 
