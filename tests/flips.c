@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Each bit of what scrub keeps, flipped by itself; then random damage in large ones.
  *
- * Damage is always noticed, repaired to the original where the arithmetic says so, and else refused;
- * nothing wrong is ever believed. (Bits of undo entries: parity_undo; of journals: journal.)
+ * Damage is always noticed, repaired to the original where the arithmetic says so, and else
+ * refused; nothing wrong is ever believed. (Bits of undo entries: parity_undo; of journals:
+ * journal.)
  */
 #include <config.h>
 #include "store_common.h"

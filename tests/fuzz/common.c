@@ -77,8 +77,8 @@ static size_t find_records(const uint8_t *p, size_t size, size_t *place)
 }
 
 /* Replaces @was bytes at @at by the @len bytes @with, if there is room. */
-static size_t splice(uint8_t *p, size_t size, size_t max, size_t at, size_t was, const uint8_t *with,
-		     size_t len)
+static size_t splice(uint8_t *p, size_t size, size_t max, size_t at, size_t was,
+		     const uint8_t *with, size_t len)
 {
 	if (size - was + len > max)
 		return size;

@@ -17,9 +17,9 @@
 #include <stdlib.h>
 
 struct fuzz_format {
-	const char *name;  /* the folder of its seeds */
-	size_t prefix;     /* bytes before the first record */
-	bool records;      /* the rest is records: type, zeros, length | payload | CRC-32 */
+	const char *name; /* the folder of its seeds */
+	size_t prefix;    /* bytes before the first record */
+	bool records;     /* the rest is records: type, zeros, length | payload | CRC-32 */
 	/* Makes what guards the input right again, in place; NULL: nothing does. Returns the new
 	 * size, at most @max. */
 	size_t (*mend)(uint8_t *p, size_t size, size_t max);
@@ -35,14 +35,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *p, size_t size, size_t max, unsigned int
 #define FUZZ_ASSERT(condition)                                                                     \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);           \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
 			abort();                                                                   \
 		}                                                                                  \
 	} while (0)
 
 /* Lengths that fit, and right CRCs, of all records in @p. */
 void fuzz_mend_records(uint8_t *p, size_t size);
-/* The record at *pos, which is passed over: 1 with its type and payload, 0 if there is no whole one. */
+/* The record at *pos, which is passed over: 1 with its type and payload, 0 if there is no whole
+ * one. */
 int fuzz_record(const uint8_t *p, size_t size, size_t *pos, uint8_t *type, const uint8_t **payload,
 		uint32_t *len);
 

@@ -68,8 +68,8 @@ static uint32_t sum_all(struct scr_journal *j)
 
 	while ((r = scr_journal_next(j, &f, &done)) > 0) {
 		FUZZ_ASSERT(scr_path_valid(f.path, f.path_len));
-		FUZZ_ASSERT(last.len == 0 || scr_path_cmp((char *)last.data, last.len, f.path,
-							  f.path_len) < 0);
+		FUZZ_ASSERT(last.len == 0 ||
+			    scr_path_cmp((char *)last.data, last.len, f.path, f.path_len) < 0);
 		scr_buf_clear(&last);
 		FUZZ_ASSERT(scr_buf_append(&last, f.path, f.path_len) == 0);
 		crc = sum(crc, f.path, f.path_len);
@@ -92,7 +92,7 @@ static struct scr_mreader *empty_manifest(const struct scr_geometry *g)
 		.kind = SCR_TARGET_DIR,
 		.parities = 1,
 		.settings = {.geometry = *g, .parity = true},
-		.target = (char *)(uintptr_t)"/t",
+		.target = (char *)(uintptr_t) "/t",
 	};
 	int fd = fuzz_file(1, "", 0);
 	struct scr_mwriter *w;

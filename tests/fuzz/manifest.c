@@ -184,7 +184,8 @@ static int rewrite(struct scr_mreader *r, unsigned int which)
 	struct scr_mwriter *w;
 	int fd = fuzz_file(which, "", 0);
 
-	FUZZ_ASSERT(scr_mwriter_new(fd, scr_kernels_reference(), scr_mreader_header(r), 0, &w) == 0);
+	FUZZ_ASSERT(scr_mwriter_new(fd, scr_kernels_reference(), scr_mreader_header(r), 0, &w) ==
+		    0);
 	FUZZ_ASSERT(copy_records(r, w) == 0);
 	FUZZ_ASSERT(scr_mwriter_finish(w, scr_mreader_trailer(r), NULL) == 0);
 	scr_mwriter_free(w);

@@ -2,7 +2,8 @@
 /* Fuzzes reading parity from a segment: any place, any length, sectors that can't be read.
  *
  * Input: offset (8 bytes), length, size of the file (4 each), how reads behave, segment (1 each);
- * then the bad runs of sectors: first one (2), how many (1). The content is a function of the place.
+ * then the bad runs of sectors: first one (2), how many (1). The content is a function of the
+ * place.
  */
 #include <config.h>
 #include "fuzz.h"
@@ -25,7 +26,7 @@ const struct fuzz_format fuzz_format = {.name = "segment"};
 
 static struct medium {
 	uint64_t size;
-	bool choppy;      /* short reads instead of errors where a part could be read */
+	bool choppy; /* short reads instead of errors where a part could be read */
 	const uint8_t *runs;
 	size_t count;
 } medium;
@@ -35,7 +36,8 @@ static uint8_t content[SIZE_MAX_HERE];
 static bool bad_at(uint64_t at)
 {
 	for (size_t i = 0; i < medium.count; i++) {
-		uint64_t first = (uint64_t)(medium.runs[3 * i] | medium.runs[3 * i + 1] << 8) * SECTOR;
+		uint64_t first =
+			(uint64_t)(medium.runs[3 * i] | medium.runs[3 * i + 1] << 8) * SECTOR;
 
 		if (at >= first && at < first + medium.runs[3 * i + 2] * (uint64_t)SECTOR)
 			return true;
@@ -153,7 +155,8 @@ static void check_order(const struct scr_parity_gap *gaps, unsigned int n, uint3
 	}
 }
 
-/* A piece of one sector, all of it there or not: the right bytes, or zeros and a gap that says why. */
+/* A piece of one sector, all of it there or not: the right bytes, or zeros and a gap that says why.
+ */
 static void check_piece(const uint8_t *p, uint32_t start, uint32_t end, uint64_t at, bool there,
 			const struct scr_parity_gap *gaps, unsigned int n)
 {

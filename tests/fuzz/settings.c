@@ -25,13 +25,15 @@ static void forget(void *arg, const char *key, const char *value)
 /* Settings that were taken one by one make a policy and a header, and come back from that. */
 static void check_taken(struct scr_settings *s, const struct scr_fs_info *fs)
 {
-	struct scr_header h = {
-		.version = SCR_FORMAT_VERSION,
-		.kind = SCR_TARGET_DIR,
-		.parities = 1,
-		.settings = *s,
-		.target = (char *)(uintptr_t)"/t",
-	}, back;
+	struct scr_header h =
+				  {
+					  .version = SCR_FORMAT_VERSION,
+					  .kind = SCR_TARGET_DIR,
+					  .parities = 1,
+					  .settings = *s,
+					  .target = (char *)(uintptr_t) "/t",
+				  },
+			  back;
 	struct scr_setting_error err;
 	struct scr_buf b = {0};
 	struct scr_policy policy;
