@@ -27,8 +27,8 @@ tests_fuzz_units_test_LDADD = $(LDADD) -lm
 check_PROGRAMS += $(fuzz_tests)
 TESTS += $(fuzz_tests)
 EXTRA_DIST += tests/fuzz/seeds tests/fuzz/make-seeds tests/features.bats
-EXTRA_DIST += tests/order.bats tests/mutants
-TESTS += tests/features.bats tests/order.bats
+EXTRA_DIST += tests/state-damage.bats tests/order.bats tests/mutants
+TESTS += tests/features.bats tests/order.bats tests/state-damage.bats
 
 # make fuzzers, in a build with CC=clang --enable-sanitizers=fuzzer-no-link,address,undefined
 fuzzers = $(fuzz_targets:%=tests/fuzz/fuzz-%)
