@@ -64,7 +64,7 @@ tests_fuzz_fuzz_units_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_units_LDADD = $(LDADD) -lm
 fuzzers: $(fuzzers)
 .PHONY: fuzzers
-CLEANFILES += $(fuzzers)
+CLEANFILES += $(fuzzers) tests/fuzz/seedgen
 
 if HAVE_CMOCKA
 cmocka_tests += tests/flips.test
