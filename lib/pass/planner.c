@@ -19,11 +19,12 @@
 uint8_t scr_plan_band(int64_t now_ns, int64_t oldest_check_ns)
 {
 	static const int days[] = {90, 30, 7, 1};
-	int64_t age = now_ns - oldest_check_ns;
+	/* Unsigned: a manifest may hold any time. */
+	uint64_t age = now_ns > oldest_check_ns ? (uint64_t)now_ns - (uint64_t)oldest_check_ns : 0;
 	uint8_t band = 1;
 
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(days); i++, band++)
-		if (oldest_check_ns == 0 || age > days[i] * 86400 * SCR_NS_PER_S)
+		if (oldest_check_ns == 0 || age > (uint64_t)(days[i] * 86400 * SCR_NS_PER_S))
 			return band;
 	return band;
 }

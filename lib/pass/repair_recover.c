@@ -170,7 +170,9 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 		    const struct scr_undo_entry *e)
 {
 	int64_t mtime = scr_mtime_ns(&rf->now), size = rf->now.st_size;
-	int64_t began = e->mark.time_ns + r->p->clock_skew_ns - TIME_SLACK_NS;
+	/* Hostile times are as good as any that is far away. */
+	int64_t marked = SCR_MIN(SCR_MAX(e->mark.time_ns, INT64_MIN / 2), INT64_MAX / 2);
+	int64_t began = marked + r->p->clock_skew_ns - TIME_SLACK_NS;
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
