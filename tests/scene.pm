@@ -246,10 +246,15 @@ sub settle {
 
 # scrub VERB TREE ...: its exit status.
 sub scrub {
+	return system_quiet($scrub, @_);
+}
+
+# The exit status of a program; more than 128 for a signal. What it says is said().
+sub system_quiet {
 	my $pid = fork // die "fork: $!\n";
 	if (!$pid) {
 		quiet();
-		exec $scrub, @_ or POSIX::_exit(127);
+		exec @_ or POSIX::_exit(127);
 	}
 	waitpid $pid, 0;
 	return $? & 127 ? 128 + ($? & 127) : $? >> 8;
@@ -275,8 +280,30 @@ sub expect {
 	die said(), "scrub @arguments: exit $got, not $want\n" if $got != $want;
 }
 
+# A command killed at a system call.
+sub cut_short {
+	my ($call, $n, @arguments) = @_;
+	my $exit = system_quiet('strace', '-f', '-qq', '-o', '/dev/null', '-e', "trace=$call",
+		'-e', "inject=$call:signal=KILL:when=$n", $scrub, @arguments);
+	die "@arguments: not killed at $call $n, exit $exit\n" if $exit != 137;
+}
+
 # The images that steps begin with. Takes five seconds.
 sub images {
+	my %image = images_of_life();
+	restore($image{edited});
+	cut_short('fdatasync', 12, 'run', '-j1', $tree);
+	$image{stopped} = image();
+	restore($image{damaged});
+	cut_short('utimensat', 2, 'repair', $tree);
+	$image{'half-repaired'} = image();
+	restore($image{repaired});
+	cut_short('utimensat', 2, 'repair', '--undo', $tree);
+	$image{'half-undone'} = image();
+	return \%image;
+}
+
+sub images_of_life {
 	my %image;
 	plant();
 	$image{planted} = image();
@@ -300,7 +327,7 @@ sub images {
 	expect(5, 'repair', '--force', $tree, map { "d/$_" }
 		qw(altered short long rotten small bit burst));
 	$image{repaired} = image();
-	return \%image;
+	return %image;
 }
 
 # ---- the steps ------------------------------------------------------------------------------------
@@ -321,6 +348,10 @@ our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next =>
 	['undo', 'repaired', ['repair', '--undo'],
 		[[['repair', '--undo']], [['run', '-j1'], ['repair', '--undo']]]],
 	['purge', 'repaired', ['repair', '--undo', '--purge'], [[['repair', '--undo', '--purge']]]],
+	['resume', 'stopped', ['run', '-j1'], [[]]],
+	['complete', 'half-repaired', ['run', '-j1'], [[['run', '-j1'], ['repair']]]],
+	['complete-repair', 'half-repaired', ['repair'], [[['repair']]]],
+	['complete-undo', 'half-undone', ['run', '-j1'], [[['run', '-j1'], ['repair', '--undo']]]],
 	['accept', 'damaged', ['accept', '-j1', '@', '.'], [[['accept', '-j1', '@', '.']]]],
 	['config', 'damaged', ['config', '@', 'stale-after=60'], [[['config', '@', 'stale-after=60']]]],
 );
