@@ -531,7 +531,7 @@ int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
 	if (r == 0)
 		r = scr_planner_settle(&pl);
 	scr_planner_free(&pl);
-	if (r < 0 && r != -EINTR)
+	if (r < 0 && !scr_pass_interrupted(p, r))
 		scr_trouble(p, NULL, 0, -r, "cannot plan the pass (the plan is kept in %s)",
 			    p->state.path);
 	return r;

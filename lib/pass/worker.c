@@ -196,7 +196,7 @@ bool scr_work_errno_lost(int err)
 
 int scr_work_read_error(struct scr_work *w, int r)
 {
-	if (r == -EINTR || r == -ENOMEM)
+	if (scr_pass_interrupted(w->p, r) || r == -ENOMEM)
 		return r;
 	if (r == -ESTALE) {
 		settle(w, SCR_WORK_CHANGED);
