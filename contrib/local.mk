@@ -7,7 +7,7 @@ contrib_bench_kernels_LDADD = lib/libbitscrub.a $(ZLIB_LIBS) -ldl
 contrib_bench_loop_SOURCES = contrib/bench-loop.c
 CLEANFILES += contrib/bench-kernels contrib/bench-loop
 # SPDX-License-Identifier: LGPL-2.1-or-later
-EXTRA_DIST += contrib/bitscrub-manifest-dump
+EXTRA_DIST += contrib/bitscrub-manifest-dump contrib/fuzz contrib/mutation-test
 EXTRA_DIST += contrib/bench contrib/packages contrib/quickstart contrib/run-tests
 EXTRA_DIST += .ci/run contrib/completion/scrub.bash
 

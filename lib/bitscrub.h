@@ -217,6 +217,7 @@ struct scr_options {
 	const char *state_dir;        /* --state, or NULL */
 	const char *manifest;         /* -m, or NULL: verify, status, list, export only */
 	unsigned int threads;         /* computing threads; 0: one a processor */
+	unsigned int reads_in_flight; /* reads at a time, at most 256; 0: as the medium wants */
 	bool existing;                /* run: refuse where there is no manifest */
 	bool allow_missing;           /* go on though too much is gone or newly empty */
 	bool allow_moved;

@@ -195,13 +195,15 @@ char *units_iso(char text[UNITS_TEXT], int64_t ns)
 
 char *units_age(char text[UNITS_TEXT], int64_t ns, int64_t now_ns)
 {
-	long long days = (now_ns - ns) / (86400 * NS_PER_S);
+	/* Unsigned: a manifest may hold any time, further from now than a signed number can say. */
+	uint64_t days = ns < now_ns ? ((uint64_t)now_ns - (uint64_t)ns) / (86400 * NS_PER_S) : 0;
 
 	if (ns == 0)
 		snprintf(text, UNITS_TEXT, "never");
-	else if (days <= 0)
+	else if (days == 0)
 		snprintf(text, UNITS_TEXT, "today");
 	else
-		snprintf(text, UNITS_TEXT, "%lld day%s ago", days, days == 1 ? "" : "s");
+		snprintf(text, UNITS_TEXT, "%llu day%s ago", (unsigned long long)days,
+			 days == 1 ? "" : "s");
 	return text;
 }

@@ -5,6 +5,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/io/reader.c \
 	lib/io/reader.h \
 	lib/io/reader_internal.h \
+	lib/io/reader_map.c \
 	lib/io/reader_step.c \
 	lib/io/reader_system.c \
 	lib/io/rw.c \

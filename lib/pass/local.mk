@@ -5,6 +5,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \
+	lib/pass/content_internal.h \
+	lib/pass/content_map.c \
 	lib/pass/copies.c \
 	lib/pass/copies.h \
 	lib/pass/ctx.c \
@@ -16,6 +18,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/extent.c \
 	lib/pass/feed.c \
 	lib/pass/feed.h \
+	lib/pass/feed_internal.h \
+	lib/pass/feed_take.c \
 	lib/pass/filesum.c \
 	lib/pass/filesum.h \
 	lib/pass/journalist.c \

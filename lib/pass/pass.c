@@ -139,7 +139,7 @@ static int exit_status(const struct scr_pass *p, int r)
 	const struct scr_summary *s = &p->sum;
 	int bits = s->exit;
 
-	if (r < 0 && r != -EINTR && !(bits & SCR_EXIT_USAGE))
+	if (r < 0 && !scr_pass_interrupted(p, r) && !(bits & SCR_EXIT_USAGE))
 		bits |= SCR_EXIT_TROUBLE;
 	if (s->trouble || s->transient)
 		bits |= SCR_EXIT_TROUBLE;
@@ -147,7 +147,7 @@ static int exit_status(const struct scr_pass *p, int r)
 		bits |= SCR_EXIT_DAMAGE;
 	if (s->repaired)
 		bits |= SCR_EXIT_REPAIRED;
-	if (r == -EINTR)
+	if (scr_pass_interrupted(p, r))
 		bits |= SCR_EXIT_STOPPED;
 	return bits;
 }
@@ -157,11 +157,23 @@ int scr_pass_exit_bits(const struct scr_pass *p)
 	return exit_status(p, 0);
 }
 
+/* Nothing ends early without a word: most errors were said where they happened, some of them not. */
+static void tell_end(struct scr_pass *p, int r)
+{
+	bool general = r == -ENOMEM || r == -EINTR;
+
+	if (r == 0 || scr_pass_interrupted(p, r) || (p->sum.exit & SCR_EXIT_USAGE))
+		return;
+	if (p->sum.trouble == 0 || (general && p->told != -r))
+		scr_trouble(p, NULL, 0, -r, "ended early");
+}
+
 int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 {
 	struct scr_event ev = {.type = SCR_EV_SUMMARY, .target = p->target, .u.summary = &p->sum};
 
 	scr_pass_tell_repairs(p);
+	tell_end(p, r);
 	if (r == 0 && p->manifest_repaired && p->published)
 		p->sum.repaired++;
 	p->sum.seconds = (double)(scr_clock_monotonic(p->ctx->clock) - p->start_ns) / 1e9;

@@ -20,11 +20,12 @@
 uint8_t scr_plan_band(int64_t now_ns, int64_t oldest_check_ns)
 {
 	static const int days[] = {90, 30, 7, 1};
-	int64_t age = now_ns - oldest_check_ns;
+	/* Unsigned: a manifest may hold any time. */
+	uint64_t age = now_ns > oldest_check_ns ? (uint64_t)now_ns - (uint64_t)oldest_check_ns : 0;
 	uint8_t band = 1;
 
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(days); i++, band++)
-		if (oldest_check_ns == 0 || age > days[i] * 86400 * SCR_NS_PER_S)
+		if (oldest_check_ns == 0 || age > (uint64_t)(days[i] * 86400 * SCR_NS_PER_S))
 			return band;
 	return band;
 }
@@ -536,7 +537,7 @@ int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
 	if (r == 0)
 		r = scr_planner_settle(&pl);
 	scr_planner_free(&pl);
-	if (r < 0 && r != -EINTR)
+	if (r < 0 && !scr_pass_interrupted(p, r))
 		scr_trouble(p, NULL, 0, -r, "cannot plan the pass (the plan is kept in %s)",
 			    p->state.path);
 	return r;

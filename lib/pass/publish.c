@@ -112,7 +112,7 @@ static int finish(struct publisher *pub, int r)
 	}
 	p->header.generation--;
 	scr_state_unlink(&p->state, TEMPORARY);
-	if (r != -EINTR)
+	if (!scr_pass_interrupted(p, r))
 		scr_trouble(p, NULL, 0, -r,
 			    "cannot write the new manifest in %s; what was known before is kept",
 			    p->state.path);

@@ -316,7 +316,7 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 		scr_limit_give_back(rp->p->limit, w);
 	if (last && is_no_move(w))
 		return undo_move(rp, w);
-	if (last && w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && w->fd < 0)
+	if (last && w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && !w->opened)
 		return accept_gone(rp, w);
 	if (last && may_retry(w))
 		return retry_later(rp, w);
@@ -325,15 +325,28 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 		if (k->result_count == 0)
 			return 0;
 		f = scr_work_interim(w);
-		return scr_journalist_append(rp->j, k, &f, false);
+		return scr_journalist_put(rp->j, k, &f, false);
 	}
-	r = scr_work_finish(w, &f) ? scr_journalist_append(rp->j, k, &f, true) : 0;
+	r = scr_work_finish(w, &f) ? scr_journalist_put(rp->j, k, &f, true) : 0;
 	return r < 0 ? r : note_verdict(rp, w);
+}
+
+static int feed_flush(void *arg, struct scr_worker *k)
+{
+	struct read_phase *rp = arg;
+
+	return scr_journalist_flush(rp->j, k);
 }
 
 /* ---- the phase --------------------------------------------------------------------------- */
 
-static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_due, feed_done};
+static const struct scr_feed_ops ops = {
+	.next = feed_next,
+	.extent = feed_extent,
+	.due = feed_due,
+	.done = feed_done,
+	.flush = feed_flush,
+};
 
 int scr_read_phase(struct scr_pass *p, struct scr_planned *planned, struct scr_journalist *j)
 {

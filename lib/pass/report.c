@@ -150,7 +150,7 @@ int scr_verb_list(struct scr_ctx *ctx, const char *target, const char *const *pa
 		r = scr_view_new(p.old, p.journal, &v);
 	if (r == 0) {
 		r = list_all(&p, &select, v);
-		if (r < 0 && r != -EINTR)
+		if (r < 0 && !scr_pass_interrupted(&p, r))
 			scr_trouble(&p, NULL, 0, r == -EBADMSG ? 0 : -r, "cannot read the manifest");
 		scr_paths_tell_unseen(&select);
 		p.sum.complete = r == 0;
