@@ -26,8 +26,17 @@ static struct scr_ages *make(int64_t oldest, int64_t newest)
 static void test_order(void **state)
 {
 	const int64_t keys[] = {
-		0, NOW + DAY, NOW + 2 * DAY, NOW + 400 * DAY, NOW - 400 * DAY, NOW - 399 * DAY,
-		NOW - 30 * DAY, NOW - DAY, NOW - DAY / 2, NOW - DAY / 4, NOW,
+		0,
+		NOW + DAY,
+		NOW + 2 * DAY,
+		NOW + 400 * DAY,
+		NOW - 400 * DAY,
+		NOW - 399 * DAY,
+		NOW - 30 * DAY,
+		NOW - DAY,
+		NOW - DAY / 2,
+		NOW - DAY / 4,
+		NOW,
 	};
 	struct scr_ages *a = make(NOW - 400 * DAY, NOW + 400 * DAY);
 

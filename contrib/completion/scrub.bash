@@ -9,10 +9,11 @@ _scrub_options()
 	init) echo "--quiet --json --state --block-size --parity --no-parity --parity-unit" \
 		"--exclude --cross-mounts --help" ;;
 	run) echo "--quiet --json --verbose --jobs --reads-in-flight --state --wait --existing" \
-		"--allow-missing --allow-moved --from-previous --cached --repair --kernel --block-size --parity --no-parity" \
-		"--parity-unit --exclude --cross-mounts --help" ;;
+		"--allow-missing --allow-moved --from-previous --cached --repair --max-time --max-bytes" \
+		"--portion --older-than --only --rate --nice --kernel --block-size" \
+		"--parity --no-parity --parity-unit --exclude --cross-mounts --help" ;;
 	verify) echo "--quiet --json --verbose --jobs --reads-in-flight --state --manifest --wait" \
-		"--cached --kernel --help" ;;
+		"--cached --rate --nice --kernel --help" ;;
 	repair) echo "--quiet --json --state --wait --from --dry-run --force --undo --purge" \
 		"--kernel --help" ;;
 	accept) echo "--quiet --json --verbose --jobs --reads-in-flight --state --wait --kernel --help" ;;
@@ -36,6 +37,12 @@ _scrub_values()
 	--state | --from) echo -d ;;
 	-m | --manifest) echo -f ;;
 	--format) echo "sfv" ;;
+	--max-time) echo "30m 1h 2h 4h 8h" ;;
+	--max-bytes) echo "10G 100G 500G 1T" ;;
+	--portion) echo "1% 3% 5% 10%" ;;
+	--older-than) echo "7d 30d 90d" ;;
+	--only) echo "new damaged new,damaged" ;;
+	--rate) echo "10M 50M 100M" ;;
 	--kernel) echo "cycle inet= crc32= xor= fused= without=" ;;
 	--block-size) echo "4K 16K 64K 256K 1M" ;;
 	--parity) echo "8 16 32 64" ;;

@@ -10,7 +10,8 @@
 #include "base/compiler.h"
 #include "pass/limit.h"
 
-/* Records without checks and path, with what damage there may be; bitscrub-manifest(5) has the layouts. */
+/* Records without checks and path, with what damage there may be; bitscrub-manifest(5) has the
+ * layouts. */
 #define FILE_RECORD 160u
 #define EXTENT_RECORD 160u
 #define CHECK 6u
@@ -74,9 +75,10 @@ int scr_space_check(struct scr_pass *p, const struct scr_planned *planned)
 	need = scr_space_needed(p, planned, (uint64_t)size);
 	if (fs.available >= need)
 		return 0;
-	scr_trouble(p, NULL, 0, ENOSPC,
-		    "the pass needs up to %" PRIu64 " KiB in %s, where %" PRIu64
-		    " KiB are free: nothing was read; make room, or use --state DIR on another disk",
-		    need / 1024 + 1, p->state.path, fs.available / 1024);
+	scr_trouble(
+		p, NULL, 0, ENOSPC,
+		"the pass needs up to %" PRIu64 " KiB in %s, where %" PRIu64
+		" KiB are free: nothing was read; make room, or use --state DIR on another disk",
+		need / 1024 + 1, p->state.path, fs.available / 1024);
 	return -ENOSPC;
 }
