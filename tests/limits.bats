@@ -20,7 +20,7 @@ make_tree() {
 @test "--portion: so much of all, the oldest first, and everything after so many passes" {
 	make_tree 20
 	for n in $(seq -w 20); do
-		expect 0 run -j1 --json --verbose --portion=5% t
+		expect 0 run -j1 --reads-in-flight=1 --json --verbose --portion=5% t
 		tally "ok=1"
 		verdict "f$n" ok
 		summary complete false
@@ -28,7 +28,7 @@ make_tree() {
 		summary bytes_left 190000
 	done
 	# And again from the start.
-	expect 0 run -j1 --json --verbose --portion=5% t
+	expect 0 run -j1 --reads-in-flight=1 --json --verbose --portion=5% t
 	verdict f01 ok
 	# All of it is no limit.
 	expect 0 run --json --portion=100% t
@@ -39,12 +39,12 @@ make_tree() {
 
 @test "--max-bytes: as many files as it takes to reach it; the rest keeps its place" {
 	make_tree 10
-	expect 0 run -j1 --json --max-bytes=25000 t
+	expect 0 run -j1 --reads-in-flight=1 --json --max-bytes=25000 t
 	tally "ok=3"
 	summary bytes_read 30000
 	summary limited max-bytes
 	summary bytes_left 70000
-	expect 0 run -j1 --json --verbose --max-bytes=20000 t
+	expect 0 run -j1 --reads-in-flight=1 --json --verbose --max-bytes=20000 t
 	tally "ok=2"
 	verdict f04 ok
 	verdict f05 ok
@@ -81,11 +81,11 @@ make_tree() {
 	make_tree 6
 	data 77 10000 >t/z1
 	data 78 10000 >t/z2
-	expect 0 run -j1 --json --verbose --max-bytes=1 t
+	expect 0 run -j1 --reads-in-flight=1 --json --verbose --max-bytes=1 t
 	# One of each kind.
 	tally "ok=1 new=1"
 	verdict z1 new
-	expect 0 run -j1 --json --verbose --max-bytes=20000 t
+	expect 0 run -j1 --reads-in-flight=1 --json --verbose --max-bytes=20000 t
 	tally "ok=1 new=1"
 	verdict z2 new
 	expect 0 list t
@@ -143,11 +143,11 @@ make_tree() {
 	make_tree 4
 	edit_quietly t/f1 5000
 	edit_quietly t/f4 5000
-	expect 4 run -j1 --json --max-bytes=1 t
+	expect 4 run -j1 --reads-in-flight=1 --json --max-bytes=1 t
 	damage "altered f1 1+1 4096+4096"
-	expect 4 run -j1 --json --max-bytes=20000 t
+	expect 4 run -j1 --reads-in-flight=1 --json --max-bytes=20000 t
 	tally "ok=2 blocks_damaged=1 files_damaged=1"
-	expect 4 run -j1 --json --max-bytes=1 t
+	expect 4 run -j1 --reads-in-flight=1 --json --max-bytes=1 t
 	damage "altered f4 1+1 4096+4096"
 	summary files_damaged 2
 }
@@ -157,9 +157,9 @@ make_tree() {
 	ln t/f2 t/link
 	expect 0 run -q t
 	rm t/f6
-	expect 0 run -j1 --json --verbose --max-bytes=1 t
+	expect 0 run -j1 --reads-in-flight=1 --json --verbose --max-bytes=1 t
 	tally "ok=1 removed=1"
-	expect 0 run -j1 --json --verbose --max-bytes=1 t
+	expect 0 run -j1 --reads-in-flight=1 --json --verbose --max-bytes=1 t
 	tally "ok=2"
 	verdict f2 ok
 	verdict link ok
@@ -168,11 +168,11 @@ make_tree() {
 @test "a file that moved is carried along until its turn comes" {
 	make_tree 4
 	mv t/f4 t/a
-	expect 0 run -j1 --json --max-bytes=1 t
+	expect 0 run -j1 --reads-in-flight=1 --json --max-bytes=1 t
 	expect 0 list t
 	[ "$(paste -sd ' ' <<<"$output")" = "a f1 f2 f3" ]
 	expect 0 run --json t
-	tally "ok=4"
+	summary "ok + .touched" 4
 }
 
 @test "a large file gets on extent by extent, in a new and in a recorded state" {
@@ -186,9 +186,9 @@ make_tree() {
 		json 'select(.event == "status") | .extents' $((1 + n))
 	done
 	expect 0 verify -q t
-	# Three of its five extents; the small file may be among what is taken first.
+	# Two or three of its five extents: the last is longer, and the order among threads is open.
 	expect 0 run --json --max-bytes=40M t
-	summary 'bytes_read | . - 50331648 | . == 0 or . == 3000' true
+	summary 'bytes_read | . >= 41943040 and . < 66000000' true
 	summary limited max-bytes
 }
 

@@ -176,7 +176,7 @@ static void run_once(struct world *w)
 {
 	struct scr_options opt = w->opt;
 
-	opt.threads = 1;
+	opt.threads = opt.reads_in_flight = 1;
 	opt.verbose_files = true;
 	run_with(w, &opt);
 }
@@ -189,8 +189,8 @@ static void night(struct world *w)
 
 static void first_night(struct world *w)
 {
-	static const char *const settings[] = {"ctime=ignore", "block-size=4096", NULL};
-	const struct scr_options opt = {.threads = 1, .settings = settings};
+	static const char *const settings[] = {"ctime=ignore", "block-size=4096", "parity=off", NULL};
+	const struct scr_options opt = {.threads = 1, .reads_in_flight = 1, .settings = settings};
 
 	run_with(w, &opt);
 	assert_true(w->sum.complete);
@@ -366,7 +366,8 @@ static void test_limited_by_time(void **state)
 	w->ns_a_look = 10;
 	live(w);
 	assert_string_equal(w->sum.limited, "max-time");
-	expect_fair(w, 2);
+	assert_in_range(count_known(w), 2 * NIGHTS, 5 * NIGHTS);
+	expect_fair(w, 1);
 }
 
 /* Planning alone takes longer than the pass may. */
@@ -444,7 +445,7 @@ static void test_a_new_file_too_big_that_changes(void **state)
 		write_file(w, "o", 0, (uint64_t)EXTENTS * EXTENT);
 	}
 	for (int i = 0; i < EXTENTS; i++)
-		assert_true(w->extents[i] >= 2);
+		assert_true(w->extents[i] >= 1);
 	/* Left alone, it comes to rest. */
 	memset(&w->opt, 0, sizeof(w->opt));
 	night(w);

@@ -18,6 +18,8 @@ void scr_ages_init(struct scr_ages *a, int64_t now, int64_t oldest, int64_t newe
 {
 	int64_t from = oldest > 0 && oldest <= now ? oldest : now - FIRST_SPAN_NS;
 
+	/* Some slots before the oldest, for what shall come before it. */
+	from -= (now + SCR_AGES_SLACK_NS - from) / 1024;
 	*a = (struct scr_ages){
 		.now = now,
 		.oldest = from,
