@@ -344,7 +344,7 @@ static int complete_notes(struct scr_repair *r, struct scr_repair_file *rf,
 		err = complete_note(r, rf, &notes[i]);
 	if (err == 0)
 		err = scr_repair_close_file(r, rf);
-	if (err == 0 || err == -ENOMEM || err == -EINTR)
+	if (err == 0 || err == -ENOMEM || scr_pass_interrupted(r->p, err))
 		return err;
 	for (uint32_t i = 0; i < n; i++)
 		notes[i].dealt_with = false;
