@@ -37,10 +37,12 @@ struct scr_region {
 /* The regions of the device or image of @size bytes that @fd is open on: sorted, disjoint, covering
  * all of it; malloc'd. 0, -ENOMEM, -errno of reading. A damaged primary superblock or table gives
  * a region without evidence, never an error. */
-int scr_regions_probe(int fd, uint64_t size, uint32_t logical, struct scr_region **out, size_t *count);
+int scr_regions_probe(int fd, uint64_t size, uint32_t logical, struct scr_region **out,
+		      size_t *count);
 
 /* The region that @offset lies in; NULL beyond the end. */
-const struct scr_region *scr_region_at(const struct scr_region *list, size_t count, uint64_t offset);
+const struct scr_region *scr_region_at(const struct scr_region *list, size_t count,
+				       uint64_t offset);
 
 /* For people: "partition 2 (ext4 'data')", "the primary GPT", "outside of the partitions". */
 void scr_region_describe(const struct scr_region *r, char *out, size_t size);
