@@ -1,6 +1,12 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/dev/dev_internal.h \
+	lib/dev/device.c \
 	lib/dev/device.h \
+	lib/dev/device_blkid.c \
+	lib/dev/device_ids.c \
+	lib/dev/device_internal.h \
+	lib/dev/device_sysfs.c \
+	lib/dev/device_tag.c \
 	lib/dev/identity.c \
 	lib/dev/identity.h \
 	lib/dev/inuse.h \

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Block devices: identity, use, what lies on them, whose bytes.
+cmocka_tests += tests/dev_device.test
+tests_dev_device_test_SOURCES = tests/dev_device.c tests/dev_util.h tests/sys_util.h
