@@ -2,3 +2,5 @@
 # Block devices: identity, use, what lies on them, whose bytes.
 cmocka_tests += tests/dev_device.test
 tests_dev_device_test_SOURCES = tests/dev_device.c tests/dev_util.h tests/sys_util.h
+cmocka_tests += tests/dev_inuse.test
+tests_dev_inuse_test_SOURCES = tests/dev_inuse.c tests/dev_util.h tests/sys_util.h

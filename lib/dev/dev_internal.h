@@ -13,8 +13,11 @@ struct scr_mount {
 	uint64_t id;
 	dev_t dev;
 	bool lazytime;
+	bool read_only;      /* the file system itself, whatever this mount of it */
 	char type[32];
-	char source[4096];   /* unescaped */
+	char source[4096];   /* unescaped, as the next two */
+	char root[4096];     /* what of the file system is mounted: "/" is all of it */
+	char point[4096];
 };
 
 /* Takes @line apart; false if it is none. */

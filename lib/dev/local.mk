@@ -9,7 +9,11 @@ lib_libbitscrub_a_SOURCES += \
 	lib/dev/device_tag.c \
 	lib/dev/identity.c \
 	lib/dev/identity.h \
+	lib/dev/inuse.c \
 	lib/dev/inuse.h \
+	lib/dev/inuse_family.c \
+	lib/dev/inuse_internal.h \
+	lib/dev/inuse_mounts.c \
 	lib/dev/mountinfo.c \
 	lib/dev/owner.h \
 	lib/dev/region.h \
