@@ -16,6 +16,13 @@ lib_libbitscrub_a_SOURCES += \
 	lib/dev/inuse_mounts.c \
 	lib/dev/mountinfo.c \
 	lib/dev/owner.h \
+	lib/dev/region.c \
 	lib/dev/region.h \
+	lib/dev/region_btrfs.c \
+	lib/dev/region_claims.c \
+	lib/dev/region_ext.c \
+	lib/dev/region_internal.h \
+	lib/dev/region_look.c \
+	lib/dev/region_xfs.c \
 	lib/dev/sysfs.c \
 	lib/dev/uuid.c
