@@ -29,7 +29,7 @@ disturbed() {
 	cp -a base s
 	r=0
 	traced -f -qq -o trace -e trace="$1" -e inject="$1:$2:when=$3" \
-		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
+		"$SCRUB" run -j1 --reads-in-flight=1 --state=s tree >out 2>err || r=$?
 }
 
 # Whole, readable, and with the old or the new content; parts of a journal may lie between.
@@ -79,7 +79,7 @@ is_killed() { [ "$r" -eq 137 ] || [ "$r" -eq 4 ]; }
 
 @test "killed before each write" {
 	prepare
-	at_each write signal=KILL 10 is_killed
+	at_each write signal=KILL 3 is_killed
 }
 
 # Trouble, and said; damage is known or not.
@@ -92,13 +92,13 @@ is_trouble() {
 @test "a full disk at each write" {
 	prepare
 	expected="No space left on device"
-	at_each write error=ENOSPC 10 is_trouble
+	at_each write error=ENOSPC 3 is_trouble
 }
 
 @test "an error at each write, fsync and fdatasync" {
 	prepare
 	expected="Input/output error"
-	at_each write error=EIO 10 is_trouble
+	at_each write error=EIO 3 is_trouble
 	at_each fsync error=EIO 3 is_trouble
 	at_each fdatasync error=EIO 1 is_trouble
 }
@@ -127,7 +127,7 @@ is_trouble() {
 	cp -a base s
 	r=0
 	traced -f -qq -o trace -P "$W/s/manifest.tmp" -e trace=write -e inject=write:retval=16384 \
-		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
+		"$SCRUB" run -j1 --reads-in-flight=1 --state=s tree >out 2>err || r=$?
 	grep -q INJECTED trace
 	[ "$r" -eq 12 ]
 	grep "cannot write the new manifest" err
@@ -148,7 +148,7 @@ is_trouble() {
 			cp -a base s
 			r=0
 			traced -f -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=$n \
-				"$SCRUB" accept -j1 --state=s tree . >out 2>err || r=$?
+				"$SCRUB" accept -j1 --reads-in-flight=1 --state=s tree . >out 2>err || r=$?
 			expect 0 accept -q --state=s tree . || expect 8 accept -q --state=s tree .
 			records --state=s tree | cmp - after
 			expect 0 run -q --state=s tree
