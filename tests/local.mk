@@ -28,6 +28,7 @@ include tests/t4.mk
 include tests/store.mk
 include tests/pass.mk
 include tests/search.mk
+include tests/faults.mk
 if HAVE_CMOCKA
 include tests/repair.mk
 include tests/sys.mk

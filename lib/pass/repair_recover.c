@@ -170,7 +170,8 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 		    const struct scr_undo_entry *e)
 {
 	int64_t mtime = scr_mtime_ns(&rf->now), size = rf->now.st_size;
-	int64_t began = e->mark.time_ns + r->p->clock_skew_ns - TIME_SLACK_NS;
+	/* Not the time of the mark, which is later when completing it was cut short, too. */
+	int64_t began = e->created_ns + r->p->clock_skew_ns - TIME_SLACK_NS;
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
@@ -266,8 +267,12 @@ static int give_up(struct scr_repair *r, struct scr_repair_file *rf, struct scr_
 
 static int complete(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	int right = 0, err = 0;
+	struct scr_fs_info fs;
+	int right = 0, err = rf->fd >= 0 ? scr_fs_info(rf->fd, &fs) : 0;
 
+	/* Not to know where it is does not make it another file. */
+	if (err < 0)
+		return err;
 	if (rf->fd < 0 || !is_ours(r, rf, e))
 		return give_up(r, rf, e);
 	if (!scr_repair_open_writer(r, rf))
