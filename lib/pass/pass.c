@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/nice.h"
+
 static void log_kernels(void *arg, int warning, const char *line)
 {
 	struct scr_pass *p = arg;
@@ -87,6 +89,14 @@ static int resolve(struct scr_pass *p)
 	return r;
 }
 
+static void be_nice(struct scr_pass *p)
+{
+	int r = scr_nice();
+
+	if (r < 0)
+		scr_warn(p, NULL, 0, "cannot let all others go first: %s", strerror(-r));
+}
+
 int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, const char *target,
 		   bool kernels)
 {
@@ -105,7 +115,10 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 		.journal_fd = -1,
 		.state = {.dirfd = -1},
 	};
+	ctx->pace.clock = ctx->clock;
 	scr_ctx_phase(ctx, "starting", 0, 0);
+	if (ctx->opt.nice)
+		be_nice(p);
 	r = resolve(p);
 	if (r == 0 && kernels)
 		r = choose_kernels(p);

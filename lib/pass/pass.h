@@ -52,6 +52,7 @@ struct scr_pass {
 	int told;                    /* the error that was told last, positive; under ctx->lock */
 	bool published;
 	struct scr_trailer trailer;  /* of what is published now */
+	struct scr_limit *limit;     /* what of it this pass looks at; NULL: at everything */
 	struct scr_repair_held *held; /* files under repair; see repair.h */
 };
 
