@@ -280,6 +280,10 @@ sub expect {
 	die said(), "scrub @arguments: exit $got, not $want\n" if $got != $want;
 }
 
+# One thing after the other, so that a step makes the same calls each time.
+my @one = ('-j1', '--reads-in-flight=1');
+my @run = ('run', @one);
+
 # A command killed at a system call.
 sub cut_short {
 	my ($call, $n, @arguments) = @_;
@@ -292,7 +296,7 @@ sub cut_short {
 sub images {
 	my %image = images_of_life();
 	restore($image{edited});
-	cut_short('fdatasync', 12, 'run', '-j1', $tree);
+	cut_short('fdatasync', 12, @run, $tree);
 	$image{stopped} = image();
 	restore($image{damaged});
 	cut_short('utimensat', 2, 'repair', $tree);
@@ -311,9 +315,9 @@ sub images_of_life {
 	$image{planted} = image();
 	mounted();
 	settle();
-	expect(0, 'run', '-j1', $tree);
+	expect(0, @run, $tree);
 	rot(['d/carried', 20000, 3]);
-	expect(4, 'run', '-j1', $tree);
+	expect(4, @run, $tree);
 	edit();
 	known('manifest') =~ /^file "d\/kept".*\n.*\n.*\n  parity segment=1 length=\d+ offset=(\d+)/m or die;
 	my $parity = $1;
@@ -323,7 +327,7 @@ sub images_of_life {
 	settle();
 	$image{edited} = image();
 	mounted();
-	expect(5, 'run', '-j1', $tree);
+	expect(5, @run, $tree);
 	$image{damaged} = image();
 	mounted();
 	expect(5, 'repair', '--force', $tree, map { "d/$_" }
@@ -340,21 +344,21 @@ my @forced = ('@', 'd/altered', 'd/short', 'd/long');
 # then a pass. Whatever happens to the command, that must lead to the same end.
 our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next => $_->[3] } } (
 	['init', 'planted', ['init'], [[]]],
-	['first', 'planted', ['run', '-j1'], [[]]],
-	['run', 'edited', ['run', '-j1'], [[]]],
-	['run-repair', 'edited', ['run', '-j1', '--repair'],
-		[[['run', '-j1', '--repair']], [['run', '-j1'], ['repair']]]],
-	['repair', 'damaged', ['repair'], [[['repair']], [['run', '-j1'], ['repair']]]],
+	['first', 'planted', [@run], [[]]],
+	['run', 'edited', [@run], [[]]],
+	['run-repair', 'edited', [@run, '--repair'],
+		[[[@run, '--repair']], [[@run], ['repair']]]],
+	['repair', 'damaged', ['repair'], [[['repair']], [[@run], ['repair']]]],
 	['force', 'damaged', ['repair', '--force', @forced],
-		[[['repair', '--force', @forced]], [['run', '-j1'], ['repair', '--force', @forced]]]],
+		[[['repair', '--force', @forced]], [[@run], ['repair', '--force', @forced]]]],
 	['undo', 'repaired', ['repair', '--undo'],
-		[[['repair', '--undo']], [['run', '-j1'], ['repair', '--undo']]]],
+		[[['repair', '--undo']], [[@run], ['repair', '--undo']]]],
 	['purge', 'repaired', ['repair', '--undo', '--purge'], [[['repair', '--undo', '--purge']]]],
-	['resume', 'stopped', ['run', '-j1'], [[]]],
-	['complete', 'half-repaired', ['run', '-j1'], [[['run', '-j1'], ['repair']]]],
+	['resume', 'stopped', [@run], [[]]],
+	['complete', 'half-repaired', [@run], [[[@run], ['repair']]]],
 	['complete-repair', 'half-repaired', ['repair'], [[['repair']]]],
-	['complete-undo', 'half-undone', ['run', '-j1'], [[['run', '-j1'], ['repair', '--undo']]]],
-	['accept', 'damaged', ['accept', '-j1', '@', '.'], [[['accept', '-j1', '@', '.']]]],
+	['complete-undo', 'half-undone', [@run], [[[@run], ['repair', '--undo']]]],
+	['accept', 'damaged', ['accept', @one, '@', '.'], [[['accept', @one, '@', '.']]]],
 	['config', 'damaged', ['config', '@', 'stale-after=60'], [[['config', '@', 'stale-after=60']]]],
 );
 
@@ -369,7 +373,7 @@ sub line {
 sub go_on {
 	my ($step, $turn) = @_;
 	my @ways = @{ $step->{next} };
-	return map { scrub(line(@$_)) } @{ $ways[$turn % @ways] }, ['run', '-j1'];
+	return map { scrub(line(@$_)) } @{ $ways[$turn % @ways] }, [@run];
 }
 
 # ---- what there is --------------------------------------------------------------------------------
