@@ -25,13 +25,14 @@ my $UNIT = 4096;
 our ($dir, $fs, $tree, $state);
 my ($device, $device_path, $backing, $mounted);
 
-# ---- the file system ------------------------------------------------------------------------------
+# ---- the file system -------------------------------------------------------------------------
 
 # Why it can't be done here; or nothing.
 sub lacking {
 	return 'needs root' if $> != 0;
 	for my $program (qw(strace losetup mkfs.ext4 filefrag unshare mount umount)) {
-		return "needs $program" if !grep { -x "$_/$program" } split(/:/, $ENV{PATH}), '/sbin', '/usr/sbin';
+		my @places = (split(/:/, $ENV{PATH}), '/sbin', '/usr/sbin');
+		return "needs $program" if !grep { -x "$_/$program" } @places;
 	}
 	return 'needs loop devices' if system('losetup -f >/dev/null 2>&1') != 0;
 	return 'needs strace that can trace and inject'
@@ -136,7 +137,7 @@ sub load {
 	return $loaded{ $_[0] } //= get("$dir/image.$_[0]");
 }
 
-# ---- the tree -------------------------------------------------------------------------------------
+# ---- the tree --------------------------------------------------------------------------------
 
 my $seed;
 
@@ -319,7 +320,7 @@ sub images_of_life {
 	rot(['d/carried', 20000, 3]);
 	expect(4, @run, $tree);
 	edit();
-	known('manifest') =~ /^file "d\/kept".*\n.*\n.*\n  parity segment=1 length=\d+ offset=(\d+)/m or die;
+	known('manifest') =~ m{^file "d/kept"(?:.*\n){3}  parity segment=1 .* offset=(\d+)}m or die;
 	my $parity = $1;
 	rot(['d/rotten', 10000, 5000], ['d/small', 50, 1], ['d/bit', 7777, 1, "\x10"],
 		['d/burst', 4000, 3000], ['d/lost', 100, 8000], ['d/lost', 20000, 9000],
@@ -336,12 +337,12 @@ sub images_of_life {
 	return %image;
 }
 
-# ---- the steps ------------------------------------------------------------------------------------
+# ---- the steps -------------------------------------------------------------------------------
 
 my @forced = ('@', 'd/altered', 'd/short', 'd/long');
 
-# Name, image it begins with, the command, and what comes after it: each list of commands in turn, and
-# then a pass. Whatever happens to the command, that must lead to the same end.
+# Name, image it begins with, the command, and what comes after it: each list of commands in turn,
+# and then a pass. Whatever happens to the command, that must lead to the same end.
 our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next => $_->[3] } } (
 	['init', 'planted', ['init'], [[]]],
 	['first', 'planted', [@run], [[]]],
@@ -376,7 +377,7 @@ sub go_on {
 	return map { scrub(line(@$_)) } @{ $ways[$turn % @ways] }, [@run];
 }
 
-# ---- what there is --------------------------------------------------------------------------------
+# ---- what there is ---------------------------------------------------------------------------
 
 # Of each file of the tree: "mtime mode size" and its bytes.
 sub files {

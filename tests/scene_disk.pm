@@ -2,19 +2,19 @@
 # What a command writes, and what of that may be on the disk when the power is cut.
 #
 # The model: what is written to a file, its size and its times, may each be lost until that file is
-# synced, in any combination; of what is written whole sectors of 512 or 4096 bytes may be lost. Names
-# are made, moved and removed in order in each directory, and the last ones may be lost until the
-# directory is synced; there is no order between directories, and a name does not bring the content of
-# its file with it. A tree file whose times were lost can't be made here: the kernel sets ctime.
+# synced, in any combination; of what is written whole sectors of 512 or 4096 bytes may be lost.
+# Names are made, moved and removed in order in each directory, and the last ones may be lost until the
+# directory is synced; there is no order between directories, and a name does not bring the content
+# of its file with it. A tree file whose times were lost can't be made here: the kernel sets ctime.
 package Scene::Disk;
 use strict;
 use warnings;
 
-my $CALLS = 'open,openat,write,pwrite64,writev,pwritev,lseek,fsync,fdatasync,syncfs,rename,renameat,' .
-	'renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,truncate,ftruncate,fallocate,' .
+my $CALLS = 'open,openat,write,pwrite64,writev,pwritev,lseek,fsync,fdatasync,syncfs,rename,' .
+	'renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,truncate,ftruncate,fallocate,' .
 	'utimensat,copy_file_range,sendfile,symlinkat';
 
-# ---- recording ------------------------------------------------------------------------------------
+# ---- recording -------------------------------------------------------------------------------
 
 # Runs scrub with these arguments; the tree is left as the command leaves it.
 sub record {
@@ -33,7 +33,7 @@ sub record {
 	return $self;
 }
 
-# Before each sync that something is waiting for: files of the tree are synced, too, while they are young.
+# Before each sync that something is waiting for: young files of the tree are synced, too.
 sub find_points {
 	my ($self) = @_;
 	my (%waiting, @points);
@@ -214,14 +214,14 @@ sub saw_utimensat {
 	$self->event('data', file => $file, mtime => sprintf '%d.%09d', $seconds, $ns);
 }
 
-# ---- what may be lost -----------------------------------------------------------------------------
+# ---- what may be lost ------------------------------------------------------------------------
 
 sub points {
 	return scalar @{ $_[0]{points} };
 }
 
-# The events before a point that are surely on the disk (1), or may be lost (0); directories with what
-# is not sure of them, in order.
+# The events before a point that are surely on the disk (1), or may be lost (0); directories with
+# what is not sure of them, in order.
 sub pending {
 	my ($self, $point) = @_;
 	my $end = $self->{points}[$point];
@@ -264,8 +264,8 @@ sub choose {
 		return $d;
 	};
 	# So that the first states of many are as different as those that are sampled.
-	$number = $number < 2 ? $number : 2 + ($number - 2) * 2654435761 % ($all - 2) if !$sampled && $all > 2;
 	my $kind = $number;
+	$number = 2 + ($number - 2) * 2654435761 % ($all - 2) if $kind >= 2 && !$sampled;
 	for my $dir (sort keys %$names) {
 		my @list = @{ $names->{$dir} };
 		my $n = $kind < 2 ? ($kind == 0 ? @list : 0) : $digit->(1 + @list);
@@ -280,7 +280,7 @@ sub choose {
 	return \@there;
 }
 
-# ---- putting it there -----------------------------------------------------------------------------
+# ---- putting it there ------------------------------------------------------------------------
 
 # What of bytes is there when sectors are lost: [offset, bytes]...
 sub torn {

@@ -7,8 +7,8 @@ use Storable ();
 
 our (@steps, $dir);
 
-# Takes the cases given by lines on stdin. Tells what went wrong, and in the end how many there were:
-# little enough that it never waits for whoever listens to others first.
+# Takes the cases given by lines on stdin. Tells what went wrong, and in the end how many there
+# were: little enough that it never waits for whoever listens to others first.
 sub work {
 	my ($where, $try) = @_;
 	my %steps = map { $_->{name} => $_ } @steps;
@@ -84,8 +84,8 @@ sub report {
 	return %bad ? 1 : 0;
 }
 
-# The whole of a program: its options and arguments, what lists the cases, each [STEP, ...], and what
-# tries one, given its step, the reference, a running number and the rest of the case.
+# The whole of a program: its options and arguments, what lists the cases, each [STEP, ...], and
+# what tries one, given its step, the reference, a running number and the rest of the case.
 sub drive {
 	my ($option, $given, $list, $try) = @_;
 	my $lacking = lacking();
