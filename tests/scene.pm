@@ -25,6 +25,11 @@ my $UNIT = 4096;
 our ($dir, $fs, $tree, $state);
 my ($device, $device_path, $backing, $mounted);
 
+# A sanitizer ends the program where it gets no memory.
+sub sanitized {
+	return `nm $scrub 2>/dev/null` =~ /__asan_init/;
+}
+
 # ---- the file system -------------------------------------------------------------------------
 
 # Why it can't be done here; or nothing.

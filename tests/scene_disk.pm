@@ -3,16 +3,16 @@
 #
 # The model: what is written to a file, its size and its times, may each be lost until that file is
 # synced, in any combination; of what is written whole sectors of 512 or 4096 bytes may be lost.
-# Names are made, moved and removed in order in each directory, and the last ones may be lost until the
-# directory is synced; there is no order between directories, and a name does not bring the content
+# Names are made, moved and removed in order in each directory, and the last ones may be lost until
+# the directory is synced; there is no order between directories, and a name does not bring the content
 # of its file with it. A tree file whose times were lost can't be made here: the kernel sets ctime.
 package Scene::Disk;
 use strict;
 use warnings;
 
 my $CALLS = 'open,openat,write,pwrite64,writev,pwritev,lseek,fsync,fdatasync,syncfs,rename,' .
-	'renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,truncate,ftruncate,fallocate,' .
-	'utimensat,copy_file_range,sendfile,symlinkat';
+	'renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,truncate,ftruncate,' .
+	'fallocate,utimensat,copy_file_range,sendfile,symlinkat';
 
 # ---- recording -------------------------------------------------------------------------------
 
