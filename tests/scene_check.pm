@@ -21,7 +21,8 @@ sub reference {
 		scrub(line(@{ $step->{line} }));
 		my @exits = go_on($step, $turn);
 		my ($known) = timeless(known('manifest'));
-		push @{ $r{ways} }, { exit => $exits[-1], files => files(), known => $known };
+		push @{ $r{ways} }, { exit => $exits[-1], files => files(), known => $known,
+			verify => scrub('verify', $tree) };
 	}
 	return \%r;
 }
@@ -93,6 +94,10 @@ sub check_end {
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
 	push @stray, glob("$ENV{TMPDIR}/*");
 	die "afterwards stray: @stray\n" if @stray;
+	# Data and parity, both read again.
+	my $exit = scrub('verify', $tree);
+	die "afterwards verify: exit $exit, not $way->{verify}: ", said()
+		if $exit != $way->{verify} || said() =~ /parity of/;
 }
 
 sub differing {

@@ -181,7 +181,7 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
-	return scr_repair_same_file(rf, e) && (uint64_t)size >= low && (uint64_t)size < high &&
+	return (uint64_t)size >= low && (uint64_t)size < high &&
 	       (mtime == e->mark.stamp.mtime_ns || mtime >= began);
 }
 
@@ -273,13 +273,12 @@ static int give_up(struct scr_repair *r, struct scr_repair_file *rf, struct scr_
 
 static int complete(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	struct scr_fs_info fs;
-	int right = 0, err = rf->fd >= 0 ? scr_fs_info(rf->fd, &fs) : 0;
+	int right = 0, err = 0, same = rf->fd >= 0 ? scr_repair_same_file(rf, e) : 0;
 
 	/* Not to know where it is does not make it another file. */
-	if (err < 0)
-		return err;
-	if (rf->fd < 0 || !is_ours(r, rf, e))
+	if (same < 0)
+		return same;
+	if (!same || !is_ours(r, rf, e))
 		return give_up(r, rf, e);
 	if (!scr_repair_open_writer(r, rf))
 		return -EACCES;
