@@ -29,6 +29,7 @@ include tests/store.mk
 include tests/night.mk
 include tests/pass.mk
 include tests/search.mk
+include tests/faults.mk
 include tests/fuzz.mk
 if HAVE_CMOCKA
 include tests/repair.mk

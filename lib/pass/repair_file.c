@@ -93,12 +93,17 @@ bool scr_repair_unchanged(struct scr_repair_file *rf)
 	return scr_stamp_equal(&was, &is);
 }
 
-bool scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e)
+int scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e)
 {
 	struct scr_fs_info fs;
+	int err;
 
-	return rf->now.st_ino == e->stamp.ino && scr_fs_info(rf->fd, &fs) == 0 &&
-	       scr_fs_same(e->fs.type, e->fs.uuid, e->fs.subvol, e->fs.fsid, &fs);
+	if (rf->now.st_ino != e->stamp.ino)
+		return 0;
+	err = scr_fs_info(rf->fd, &fs);
+	if (err < 0)
+		return err;
+	return scr_fs_same(e->fs.type, e->fs.uuid, e->fs.subvol, e->fs.fsid, &fs);
 }
 
 void scr_repair_free_file(struct scr_repair_file *rf)

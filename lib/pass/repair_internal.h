@@ -148,8 +148,8 @@ int scr_repair_close_file(struct scr_repair *r, struct scr_repair_file *rf);
 void scr_repair_free_file(struct scr_repair_file *rf);
 /* Whether the file still is as it was after our own last write. */
 bool scr_repair_unchanged(struct scr_repair_file *rf);
-/* Whether it is on the file system, and the inode, that the entry is about. */
-bool scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e);
+/* Whether it is on the file system, and the inode, that the entry is about. 1, 0, -errno. */
+int scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e);
 int64_t scr_repair_now(const struct scr_repair *r);
 /* Repairs one file. */
 int scr_repair_mend_file(struct scr_repair *r, struct scr_repair_file *rf);

@@ -196,7 +196,8 @@ static int decide_carried(struct scr_worker *k, struct scr_work *w)
 		if (r < 0)
 			return r;
 	}
-	if (w->base.damage.kind) {
+	/* That it could not be opened, or was missing, is over. */
+	if (w->base.damage.kind == SCR_REC_ROT || w->base.damage.kind == SCR_REC_ALTERED) {
 		w->file_damage = w->base.damage;
 		if (w->file_damage.kind == SCR_REC_ROT)
 			w->file_damage.kind = SCR_REC_ALTERED;
