@@ -241,6 +241,8 @@ struct scr_ctx;
  * NULL if out of memory. */
 SCR_API struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void *arg);
 SCR_API void scr_free(struct scr_ctx *ctx);
+/* Other options for the calls to come (copied as by scr_new()); not while one is running. */
+SCR_API void scr_set_options(struct scr_ctx *ctx, const struct scr_options *opt);
 
 /* Asks the running call to stop as soon as it can; async-signal-safe. */
 SCR_API void scr_stop(struct scr_ctx *ctx);

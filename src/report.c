@@ -16,7 +16,7 @@
 void report_init(struct report *r, struct console *console, const struct command *cmd,
 		 const struct options *opt)
 {
-	*r = (struct report){ .console = console, .cmd = cmd, .opt = opt };
+	*r = (struct report){ .console = console, .cmd = cmd, .opt = opt, .out = stdout };
 	r->ops = opt->json ? &report_json_ops : &report_text_ops;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <bitscrub.h>
 
@@ -33,6 +34,7 @@ struct report {
 	struct console *console;
 	const struct options *opt;
 	const struct command *cmd;
+	FILE *out;          /* where JSON goes: stdout, but for --on-damage */
 	bool many;          /* several targets: talk has to name the one it is about */
 	/* Of the present target: */
 	void *known;        /* tsearch tree of names whose known damage was told or counted */

@@ -23,7 +23,9 @@ void text_command(const struct report *r, const char *words, const char *target)
 {
 	quote_name(stdout, program_invocation_name, strlen(program_invocation_name));
 	printf(" %s", words);
-	if (r->opt->lib.state_dir)
+	if (r->opt->config)
+		put_option("--config", r->opt->config);
+	if (r->opt->lib.state_dir && !r->opt->conf_state)
 		put_option("--state", r->opt->lib.state_dir);
 	if (r->opt->lib.manifest)
 		put_option("-m", r->opt->lib.manifest);
