@@ -101,7 +101,7 @@ void syslog_summary(const char *verb, const char *target, const struct scr_summa
 	if (!f)
 		return;
 	put_names(f, target, &(struct scr_name){ NULL, 0 });
-	fprintf(f, "%s: %s; %llu files, %llu damaged, %llu blocks damaged, %llu troubles, exit status %d",
+	fprintf(f, "%s: %s; files %llu, damaged files %llu, damaged blocks %llu, troubles %llu, exit status %d",
 		verb, outcome(s), (unsigned long long)s->files, (unsigned long long)s->files_damaged,
 		(unsigned long long)s->blocks_damaged, (unsigned long long)s->trouble, s->exit);
 	if (logged > LINES_MAX)
