@@ -42,6 +42,7 @@ src_scrub_SOURCES = \
 	src/report_text.c \
 	src/report_text.h \
 	src/text_close.c \
+	src/text_history.c \
 	src/text_repair.c \
 	src/text_status.c \
 	src/told.c \

@@ -75,6 +75,7 @@ static void forget_known(struct report *r)
 	tdestroy(r->known, free);
 	r->known = NULL;
 	r->known_count = 0;
+	r->any_pass = false;
 }
 
 void report_end(struct report *r, const char *target, const struct scr_summary *s)
@@ -90,6 +91,14 @@ void report_status(struct report *r, const char *target, const struct scr_status
 	console_out(r->console);
 	r->ops->status(r, target, s);
 	console_flush(r->console);
+}
+
+void report_pass(struct report *r, const char *target, const struct scr_pass_record *p)
+{
+	console_out(r->console);
+	r->ops->pass(r, target, p);
+	console_done(r->console);
+	r->any_pass = true;
 }
 
 void report_setting(struct report *r, const char *target, const char *key, const char *value)

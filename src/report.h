@@ -24,6 +24,7 @@ struct report_ops {
 	void (*repair)(struct report *r, const char *target, const struct scr_repair_event *e);
 	void (*summary)(struct report *r, const char *target, const struct scr_summary *s);
 	void (*status)(struct report *r, const char *target, const struct scr_status *s);
+	void (*pass)(struct report *r, const char *target, const struct scr_pass_record *p);
 	void (*setting)(struct report *r, const char *target, const char *key, const char *value);
 };
 
@@ -37,6 +38,7 @@ struct report {
 	FILE *out;          /* where JSON goes: stdout, but for --on-damage */
 	bool many;          /* several targets: talk has to name the one it is about */
 	/* Of the present target: */
+	bool any_pass;      /* of its history was told */
 	void *known;        /* tsearch tree of names whose known damage was told or counted */
 	size_t known_count;
 };
@@ -49,6 +51,7 @@ void report_event(void *arg, const struct scr_event *ev);
 void report_end(struct report *r, const char *target, const struct scr_summary *s);
 
 void report_status(struct report *r, const char *target, const struct scr_status *s);
+void report_pass(struct report *r, const char *target, const struct scr_pass_record *p);
 void report_setting(struct report *r, const char *target, const char *key, const char *value);
 
 /* Whether known damage of this name has not been seen before in this target; counts it. */

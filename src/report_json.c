@@ -341,6 +341,30 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 	finish(r, o);
 }
 
+static void json_pass(struct report *r, const char *target, const struct scr_pass_record *p)
+{
+	json_t *o = start("pass", target);
+
+	put_time(o, "started", p->start_ns);
+	json_object_set_new(o, "seconds", json_real((double)p->duration_ns / 1e9));
+	put_int(o, "generation", p->generation);
+	put_bool(o, "complete", p->complete);
+	put_bool(o, "first", p->first);
+	put_bool(o, "limited", p->limited);
+	put_int(o, "files", p->files);
+	put_int(o, "bytes", p->bytes);
+	put_int(o, "bytes_read", p->bytes_read);
+	for (int v = 0; v < SCR_VERDICTS; v++)
+		put_int(o, scr_verdict_name((enum scr_verdict)v), p->verdicts[v]);
+	put_int(o, "transient", p->transient);
+	put_int(o, "repaired", p->repaired);
+	put_int(o, "blocks_damaged", p->blocks_damaged);
+	put_int(o, "files_damaged", p->files_damaged);
+	put_int(o, "trouble", p->trouble);
+	put_int(o, "exit", (uint64_t)p->exit);
+	finish(r, o);
+}
+
 static void json_setting(struct report *r, const char *target, const char *key, const char *value)
 {
 	json_t *o = start("setting", target);
@@ -358,5 +382,6 @@ const struct report_ops report_json_ops = {
 	.repair = json_repair,
 	.summary = json_summary,
 	.status = json_status,
+	.pass = json_pass,
 	.setting = json_setting,
 };

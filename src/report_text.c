@@ -247,5 +247,6 @@ const struct report_ops report_text_ops = {
 	.repair = text_repair,
 	.summary = text_summary,
 	.status = text_status,
+	.pass = text_pass,
 	.setting = text_setting,
 };

@@ -22,6 +22,8 @@ void text_repair(struct report *r, const char *target, const struct scr_repair_e
 void text_repair_totals(struct report *r, const char *target, const struct scr_summary *s);
 /* text_close.c */
 void text_summary(struct report *r, const char *target, const struct scr_summary *s);
+/* text_history.c */
+void text_pass(struct report *r, const char *target, const struct scr_pass_record *p);
 /* text_status.c */
 void text_status(struct report *r, const char *target, const struct scr_status *s);
 

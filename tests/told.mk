@@ -2,6 +2,12 @@
 # Unattended: bitscrub.conf, and who is told.
 told_tests = \
 	tests/conf.bats \
+	tests/pass_history.bats \
 	tests/told.bats
 TESTS += $(told_tests)
 EXTRA_DIST += $(told_tests)
+
+if HAVE_CMOCKA
+cmocka_tests += tests/history.test
+tests_history_test_SOURCES = tests/history.c $(store_common)
+endif

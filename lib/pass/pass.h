@@ -48,6 +48,7 @@ struct scr_pass {
 	bool reading;                /* the verb writes nothing */
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	bool published;
+	bool historic;               /* run: it came as far as reading, so it goes into the history */
 	struct scr_trailer trailer;  /* of what is published now */
 	struct scr_repair_held *held; /* files under repair; see repair.h */
 };
