@@ -59,7 +59,7 @@ check_metrics() {
 		[ $((now - ${then%.*})) -lt 60 ]
 	done
 	# No name of a file in it.
-	! grep -w 'x\|y\|z' m.prom
+	run ! grep -w 'x\|y\|z' m.prom
 }
 
 @test "--metrics: open damage by its kind, from verify too" {
@@ -74,7 +74,7 @@ check_metrics() {
 	# What was known before still is.
 	expect 4 run -q --metrics=m.prom a
 	metric damaged_files a 1 'verb="run",kind="altered"'
-	! grep -q '"b"' m.prom
+	run ! grep -q '"b"' m.prom
 	rm b/z
 	expect 4 verify -q --metrics=m.prom b
 	check_metrics
@@ -268,7 +268,7 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect(sys.argv[1]); s.
 @test "--on-damage: signals are as they were, and nothing of ours is open in it" {
 	edit_quietly a/x 0
 	expect 4 run -q --on-damage='grep "^Sig[BI]" /proc/self/status >sig; ls -l /proc/$$/fd >fds' a
-	! grep -E '^SigBlk:.*[^0:[:space:]]' sig
+	run ! grep -E '^SigBlk:.*[^0:[:space:]]' sig
 	perl -ne 'exit 1 if /^SigIgn:\s*([0-9a-f]+)/ && hex($1) & 1 << 12' sig
 	# Of the target, its state and what has no name only its input, as 0.
 	[ "$(grep -c "$W/a\|bitscrub\|deleted\|socket\|anon_inode" fds)" = 1 ]

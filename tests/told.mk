@@ -3,7 +3,8 @@
 told_tests = \
 	tests/conf.bats \
 	tests/pass_history.bats \
-	tests/told.bats
+	tests/told.bats \
+	tests/unattended.bats
 TESTS += $(told_tests)
 EXTRA_DIST += $(told_tests)
 
