@@ -109,19 +109,26 @@ const char *conf_value(const struct conf_section *s, const char *name)
 	return NULL;
 }
 
+/* A flag has "no" or "yes"; so has an option whose argument may be left out. */
+static int apply(struct options *opt, const struct conf_entry *e)
+{
+	bool no = !strcmp(e->value, "no"), yes = !strcmp(e->value, "yes");
+
+	if (e->row->kind == KIND_FLAG && no)
+		*(bool *)((char *)opt + e->row->field) = false;
+	else if (e->row->kind == KIND_WAIT && no)
+		opt->lib.wait = false;
+	else
+		return options_set(opt, e->row, e->row->kind == KIND_WAIT && yes ? NULL : e->value);
+	return 0;
+}
+
 int conf_apply(const struct conf_section *s, const struct command *cmd, struct options *opt)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct conf_entry *e = &s->entries[i];
-		int r;
+		int r = cmd->options & UINT64_C(1) << (e->row - option_rows) ? apply(opt, e) : 0;
 
-		if (!(cmd->options & UINT64_C(1) << (e->row - option_rows)))
-			continue;
-		if (e->row->kind == KIND_FLAG && !strcmp(e->value, "no")) {
-			*(bool *)((char *)opt + e->row->field) = false;
-			continue;
-		}
-		r = options_set(opt, e->row, e->value);
 		if (r < 0)
 			return r;
 	}

@@ -25,8 +25,8 @@ enum {
 		       OPT_HISTORY | OPT_MANIFEST | OPT_EXISTING,
 	/* for the one time when somebody has looked */
 	OPTS_GUARDS = OPT_ALLOW_MISSING | OPT_ALLOW_MOVED | OPT_FROM_PREVIOUS,
-	/* one file and one log, whatever the number of targets */
-	OPTS_DEFAULTS_ONLY = OPT_METRICS | OPT_SYSLOG,
+	/* one file, one log, one process, whatever the number of targets */
+	OPTS_DEFAULTS_ONLY = OPT_METRICS | OPT_SYSLOG | OPT_NICE,
 	OPTS_PATHS = OPT_STATE | OPT_METRICS,
 };
 
@@ -161,15 +161,20 @@ static const struct option_row *find_key(struct parser *p, const struct conf_sec
 	return NULL;
 }
 
+static bool is_word(const char *value)
+{
+	return !strcmp(value, "yes") || !strcmp(value, "no");
+}
+
 static int check_value(struct parser *p, const struct option_row *row, const char *value)
 {
 	struct options scratch = { 0 };
 	int r;
 
-	if (row->kind == KIND_FLAG && strcmp(value, "yes") && strcmp(value, "no"))
+	if (row->kind == KIND_FLAG && !is_word(value))
 		return usage_error(p->cmd, "%s:%u: %s is yes or no, not '%s'", p->conf->file, p->line,
 				   row->name, value);
-	if (row->kind == KIND_FLAG)
+	if (row->kind == KIND_FLAG || (row->kind == KIND_WAIT && is_word(value)))
 		return 0;
 	if (!*value)
 		return wrong(p, "a value is missing for ", row->name);
@@ -228,7 +233,7 @@ static int entry(struct parser *p, char *line, struct conf_section *s)
 	row = find_key(p, s, line, &r);
 	if (!row)
 		return r;
-	if (!value && row->kind != KIND_FLAG)
+	if (!value && row->kind != KIND_FLAG && row->kind != KIND_WAIT)
 		return wrong(p, "a value is missing for ", row->name);
 	r = check_value(p, row, value ? value : "yes");
 	return r ? r : add_entry(p, s, row, value ? value : "yes");

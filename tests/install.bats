@@ -106,7 +106,7 @@ setup() {
 	[ "$(sed '/^\.\\"/d' "$man" | grep -w scrub)" = ".Pa /usr/bin/scrub ," ]
 	grep -qx '#compdef bitscrub' "$W/d$P/share/zsh/site-functions/_bitscrub"
 	[ -z "$(grep -v "^complete -c bitscrub \|^#" "$W/d$P/share/fish/vendor_completions.d/bitscrub.fish")" ]
-	grep -qx '.Dl bitscrub run --existing --quiet --all' "$W/d$P/share/man/man5/bitbitscrub.conf.5"
+	grep -qx '.Dl bitscrub run --existing --nice --quiet --all' "$W/d$P/share/man/man5/bitbitscrub.conf.5"
 	bash -c '. "$1"; complete -p bitscrub && ! complete -p scrub 2>/dev/null' - \
 		"$W/d$P/share/bash-completion/completions/bitscrub"
 }

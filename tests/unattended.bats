@@ -41,7 +41,7 @@ well_behaved() {
 	well_behaved "$E/bitscrub"
 	well_behaved "$E/scrub@.service"
 	grep -qx "scrub=$W/p/bin/scrub" "$E/bitscrub-weekly"
-	grep -q '^"$scrub" run --existing --quiet' "$E/bitscrub-weekly"
+	grep -q '^"$scrub" run --existing --nice --quiet' "$E/bitscrub-weekly"
 	grep -qx "conf=$W/p/etc/bitscrub.conf" "$E/bitscrub-weekly"
 	[ -z "$(grep -rho "@[a-z]*@" "$E" | grep -v "^@srv@$")" ]
 	[ ! -e "$W/p/etc" ]
@@ -50,7 +50,7 @@ well_behaved() {
 @test "under another name they call that, and make uninstall takes all away" {
 	installed transform='s&^&bit&' program_transform_name='s&^&bit&'
 	[ "$(ls "$E" | paste -sd ' ')" = "bitscrub bitscrub-failed@.service bitscrub-weekly bitscrub.conf bitscrub@.service bitscrub@.timer" ]
-	grep -qx "ExecStart=$W/p/bin/bitscrub run --existing --quiet -- %f" "$E/bitscrub@.service"
+	grep -qx "ExecStart=$W/p/bin/bitscrub run --existing --nice --quiet -- %f" "$E/bitscrub@.service"
 	grep -qx 'OnFailure=bitscrub-failed@%n.service' "$E/bitscrub@.service"
 	grep -q "root  $W/p/bin/bitscrub run --existing" "$E/bitscrub"
 	make_quietly uninstall prefix="$W/p" transform='s&^&bit&' program_transform_name='s&^&bit&'

@@ -69,6 +69,7 @@ static struct scr_pass_record describe(const struct scr_pass *p)
 		.exit = s->exit,
 		.complete = s->complete,
 		.first = s->first,
+		.limited = s->limited != NULL,
 	};
 
 	memcpy(r.verdicts, s->verdicts, sizeof(r.verdicts));

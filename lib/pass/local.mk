@@ -1,8 +1,12 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/pass/accept.c \
+	lib/pass/ages.c \
+	lib/pass/ages.h \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \
+	lib/pass/content_internal.h \
+	lib/pass/content_map.c \
 	lib/pass/copies.c \
 	lib/pass/copies.h \
 	lib/pass/ctx.c \
@@ -14,6 +18,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/extent.c \
 	lib/pass/feed.c \
 	lib/pass/feed.h \
+	lib/pass/feed_internal.h \
+	lib/pass/feed_take.c \
 	lib/pass/filesum.c \
 	lib/pass/filesum.h \
 	lib/pass/history.c \
@@ -22,6 +28,9 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/journalist.h \
 	lib/pass/judge.c \
 	lib/pass/judge.h \
+	lib/pass/limit.c \
+	lib/pass/limit.h \
+	lib/pass/limit_survey.c \
 	lib/pass/names.c \
 	lib/pass/open.c \
 	lib/pass/parity.c \

@@ -219,7 +219,19 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 	return 0;
 }
 
-static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_done};
+/* Nothing is written. */
+static int feed_flush(void *arg, struct scr_worker *k)
+{
+	(void)arg, (void)k;
+	return 0;
+}
+
+static const struct scr_feed_ops ops = {
+	.next = feed_next,
+	.extent = feed_extent,
+	.done = feed_done,
+	.flush = feed_flush,
+};
 
 /* ---- the verb ---------------------------------------------------------------------------- */
 
