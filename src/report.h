@@ -41,6 +41,12 @@ struct report {
 	bool any_pass;      /* of its history was told */
 	void *known;        /* tsearch tree of names whose known damage was told or counted */
 	size_t known_count;
+	size_t new_count;   /* lines about damage that is new, told or not */
+	size_t repair_count; /* the same about what was put right */
+	/* Under -q what is found is held back until the verdict can stand above it: */
+	FILE *held, *shown; /* a stream into held_text, and stdout meanwhile */
+	char *held_text;
+	size_t held_len;
 };
 
 void report_init(struct report *r, struct console *console, const struct command *cmd,
@@ -49,6 +55,9 @@ void report_init(struct report *r, struct console *console, const struct command
 void report_event(void *arg, const struct scr_event *ev);
 /* Ends a target: its summary, after whatever else was said of it. */
 void report_end(struct report *r, const char *target, const struct scr_summary *s);
+
+/* Prints what was held back, to stdout. */
+void report_release(struct report *r);
 
 void report_status(struct report *r, const char *target, const struct scr_status *s);
 void report_pass(struct report *r, const char *target, const struct scr_pass_record *p);

@@ -5,7 +5,9 @@
 
 #include "report.h"
 
-#define TEXT_KNOWN_MAX 20 /* lines about damage that was told before, under -q */
+/* Under -q, lines about damage that was told before, and of run as many about new damage: the rest is
+ * in the list. */
+#define TEXT_LINES_MAX 20
 
 /* The word on stdout, red where there are colours. */
 void text_alarm(const struct report *r, const char *word);

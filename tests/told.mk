@@ -2,6 +2,7 @@
 # Unattended: bitscrub.conf, and who is told.
 told_tests = \
 	tests/conf.bats \
+	tests/mail.bats \
 	tests/pass_history.bats \
 	tests/told.bats \
 	tests/unattended.bats
