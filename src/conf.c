@@ -48,9 +48,10 @@ int conf_load(struct conf *c, const char *file, bool needed, const struct comman
 	FILE *stream;
 	int fd, r;
 
-	*c = (struct conf){ .file = file ? file : INSTALLED };
+	*c = (struct conf){.file = file ? file : INSTALLED};
 	fd = open(c->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* The installed one is not for a user who may not even read it: no state of theirs is in it. */
+	/* The installed one is not for a user who may not even read it: no state of theirs is in
+	 * it. */
 	if (fd < 0 && !file && !needed && (errno == ENOENT || (errno == EACCES && geteuid() != 0)))
 		return 0;
 	if (fd < 0)
@@ -75,7 +76,7 @@ void conf_free(struct conf *c)
 		free(c->sections[i].target);
 	}
 	free(c->sections);
-	*c = (struct conf){ 0 };
+	*c = (struct conf){0};
 }
 
 static bool same_file(const char *a, const char *b)

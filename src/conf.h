@@ -20,7 +20,7 @@ struct command;
 
 struct conf_entry {
 	const struct option_row *row;
-	char *value;       /* owned; "no" for a flag that is not wanted */
+	char *value; /* owned; "no" for a flag that is not wanted */
 	unsigned int line;
 };
 

@@ -70,14 +70,14 @@ static struct conf_section *add_section(struct conf *c, const char *target, unsi
 		free(copy);
 		return NULL;
 	}
-	list[c->n] = (struct conf_section){ .target = copy, .line = line };
+	list[c->n] = (struct conf_section){.target = copy, .line = line};
 	return &list[c->n++];
 }
 
 /* How a device may be called instead of by its path. */
 static bool is_tag(const char *s)
 {
-	static const char *const tags[] = { "UUID=", "LABEL=", "PARTUUID=" };
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID="};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (!strncmp(s, tags[i], strlen(tags[i])) && s[strlen(tags[i])])
@@ -135,7 +135,8 @@ static int unknown_key(struct parser *p, const char *key, uint64_t known)
 static const struct option_row *find_key(struct parser *p, const struct conf_section *s,
 					 const char *key, int *r)
 {
-	const uint64_t known = known_options() & ~(uint64_t)(OPTS_COMMAND | OPTS_GUARDS | OPTS_SETTINGS);
+	const uint64_t known =
+		known_options() & ~(uint64_t)(OPTS_COMMAND | OPTS_GUARDS | OPTS_SETTINGS);
 	const struct option_row *row = NULL;
 	uint64_t bit = 0;
 
@@ -168,12 +169,12 @@ static bool is_word(const char *value)
 
 static int check_value(struct parser *p, const struct option_row *row, const char *value)
 {
-	struct options scratch = { 0 };
+	struct options scratch = {0};
 	int r;
 
 	if (row->kind == KIND_FLAG && !is_word(value))
-		return usage_error(p->cmd, "%s:%u: %s is yes or no, not '%s'", p->conf->file, p->line,
-				   row->name, value);
+		return usage_error(p->cmd, "%s:%u: %s is yes or no, not '%s'", p->conf->file,
+				   p->line, row->name, value);
 	if (row->kind == KIND_FLAG || (row->kind == KIND_WAIT && is_word(value)))
 		return 0;
 	if (!*value)
@@ -212,7 +213,7 @@ static int add_entry(struct parser *p, struct conf_section *s, const struct opti
 		free(copy);
 		return usage_trouble("out of memory");
 	}
-	list[s->n++] = (struct conf_entry){ row, copy, p->line };
+	list[s->n++] = (struct conf_entry){row, copy, p->line};
 	return 0;
 }
 
@@ -241,7 +242,7 @@ static int entry(struct parser *p, char *line, struct conf_section *s)
 
 int conf_parse(struct conf *c, FILE *stream, const struct command *cmd)
 {
-	struct parser p = { .conf = c, .cmd = cmd };
+	struct parser p = {.conf = c, .cmd = cmd};
 	struct conf_section *now = NULL; /* valid until one is added, and then it is that one */
 	char *line = NULL, *text;
 	size_t size = 0;

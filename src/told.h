@@ -4,9 +4,9 @@
  *	told_begin()                     --metrics=FILE can be written?
  *	told_target()                    a call on a target begins
  *	told_event() ...                 each event of it
- *	told_close()                     the call has ended, its lock is released: syslog, the command
- *	told_measure()                   and, when its exit status stands, the counts
- *	told_end()                       all targets are through: the file
+ *	told_close()                     the call has ended, its lock is released: syslog, the
+ *command told_measure()                   and, when its exit status stands, the counts told_end()
+ *all targets are through: the file
  */
 #ifndef TOLD_H
 #define TOLD_H
@@ -21,23 +21,23 @@
 #include "report.h"
 
 struct metrics {
-	const char *file;   /* NULL: not wanted */
+	const char *file;         /* NULL: not wanted */
 	struct metrics_row *rows; /* one a target */
 	size_t n;
-	uint64_t *kinds;    /* while open damage is counted: files by kind; else NULL */
+	uint64_t *kinds; /* while open damage is counted: files by kind; else NULL */
 };
 
 struct told {
 	const struct options *opt; /* of the present target */
 	struct report json;        /* renders for the command */
 	bool syslog;
-	unsigned int logged;       /* lines about damage of the present target */
+	unsigned int logged; /* lines about damage of the present target */
 	/* For the command, of the present target: */
-	FILE *events;              /* damage as JSON Lines, into text; NULL: none */
+	FILE *events; /* damage as JSON Lines, into text; NULL: none */
 	char *text;
 	size_t len;
 	unsigned int kept;
-	bool news;                 /* damage that no earlier pass knew */
+	bool news; /* damage that no earlier pass knew */
 	struct metrics metrics;
 };
 

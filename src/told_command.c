@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_NS 50000000   /* between two looks at whether it has ended */
-#define GRACE 100          /* looks between SIGTERM and SIGKILL: 5 s */
+#define POLL_NS 50000000 /* between two looks at whether it has ended */
+#define GRACE 100        /* looks between SIGTERM and SIGKILL: 5 s */
 
 static char *failed(const char *what, int n)
 {
@@ -41,7 +41,8 @@ static char **make_environment(const char *target, int exit, char *own[2])
 		return NULL;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(environ[i], "SCRUB_TARGET=", 13) && strncmp(environ[i], "SCRUB_EXIT=", 11))
+		if (strncmp(environ[i], "SCRUB_TARGET=", 13) &&
+		    strncmp(environ[i], "SCRUB_EXIT=", 11))
 			env[kept++] = environ[i];
 	env[kept++] = own[0];
 	env[kept] = own[1];
@@ -52,7 +53,7 @@ static char **make_environment(const char *target, int exit, char *own[2])
  * goes with our talk, because ours is data. 0 or an errno. */
 static int start(const char *cmd, char **env, int fd, pid_t *pid)
 {
-	const char *const argv[] = { "sh", "-c", cmd, NULL };
+	const char *const argv[] = {"sh", "-c", cmd, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, defaults;
@@ -72,9 +73,11 @@ static int start(const char *cmd, char **env, int fd, pid_t *pid)
 		posix_spawnattr_setsigdefault(&attr, &defaults);
 		r = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
 		if (r == 0)
-			r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+			r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO,
+							     STDOUT_FILENO);
 		if (r == 0)
-			r = posix_spawn(pid, "/bin/sh", &actions, &attr, (char **)(uintptr_t)argv, env);
+			r = posix_spawn(pid, "/bin/sh", &actions, &attr, (char **)(uintptr_t)argv,
+					env);
 		posix_spawnattr_destroy(&attr);
 	}
 	posix_spawn_file_actions_destroy(&actions);
@@ -84,7 +87,7 @@ static int start(const char *cmd, char **env, int fd, pid_t *pid)
 /* Its wait status. Where somebody wants us to stop, it is told so, and then made to. */
 static int wait_for(pid_t pid, const atomic_int *stopped)
 {
-	const struct timespec pause = { 0, POLL_NS };
+	const struct timespec pause = {0, POLL_NS};
 	unsigned int after = 0;
 	int status = 0;
 	pid_t r;

@@ -15,12 +15,12 @@
 #include "usage.h"
 
 struct metrics_row {
-	char *label;          /* target="...",verb="run" */
-	bool known;           /* there is a status */
+	char *label; /* target="...",verb="run" */
+	bool known;  /* there is a status */
 	struct scr_summary sum;
 	struct scr_status status;
 	uint64_t kinds[SCR_DAMAGE_KINDS];
-	double end;           /* seconds since the epoch */
+	double end; /* seconds since the epoch */
 };
 
 static int say(const char *file, const char *what)
@@ -118,7 +118,7 @@ static struct metrics_row *row_for(struct metrics *m, char *label)
 		return NULL;
 	}
 	m->rows = rows;
-	rows[m->n] = (struct metrics_row){ .label = label };
+	rows[m->n] = (struct metrics_row){.label = label};
 	return &rows[m->n++];
 }
 
@@ -165,10 +165,10 @@ struct series {
 	double (*get)(const struct metrics_row *r);
 };
 
-#define GET(id, expression) \
-	static double get_##id(const struct metrics_row *r) \
-	{ \
-		return expression; \
+#define GET(id, expression)                                                                        \
+	static double get_##id(const struct metrics_row *r)                                        \
+	{                                                                                          \
+		return expression;                                                                 \
 	}
 GET(end, r->end)
 GET(duration, r->sum.seconds)
@@ -184,28 +184,40 @@ GET(complete, (double)r->sum.complete)
 GET(blocks, (double)r->sum.blocks_damaged)
 GET(last_complete, seconds(r->status.last_complete_ns))
 GET(oldest, seconds(r->status.oldest_check_ns))
-GET(covered, (double)(r->status.bytes - (r->status.bytes_never_checked < r->status.bytes ?
-		r->status.bytes_never_checked : r->status.bytes)))
+GET(covered, (double)(r->status.bytes - (r->status.bytes_never_checked < r->status.bytes
+						 ? r->status.bytes_never_checked
+						 : r->status.bytes)))
 GET(never, (double)r->status.bytes_never_checked)
 #undef GET
 
 static const struct series table[] = {
-	{ "pass_timestamp_seconds", "When the last pass ended, in seconds since the epoch.", false, get_end },
-	{ "pass_duration_seconds", "How long the last pass took.", false, get_duration },
-	{ "pass_read_bytes", "Bytes that the last pass read.", false, get_read },
-	{ "pass_complete", "1 if the last pass looked at everything.", false, get_complete },
-	{ "pass_exit_status", "Exit status for this target: a sum of 1 repaired, 4 damage, 8 trouble, 32 stopped.", false, get_exit },
-	{ "pass_trouble", "What could not be read, written or checked in the last pass.", false, get_trouble },
-	{ "pass_transient", "Blocks that read wrong once and right the second time in the last pass.", false, get_transient },
-	{ "pass_repaired", "What was repaired in the last pass.", false, get_repaired },
-	{ "pass_skipped_files", "Files that the last pass could not check.", false, get_skipped },
-	{ "files", "Files in the target.", true, get_files },
-	{ "bytes", "Bytes in the target.", true, get_bytes },
-	{ "damaged_blocks", "Blocks with open damage.", true, get_blocks },
-	{ "last_complete_pass_timestamp_seconds", "When the last complete pass began, in seconds since the epoch; 0 if there was none.", true, get_last_complete },
-	{ "oldest_check_timestamp_seconds", "When what was not checked for the longest time was checked, in seconds since the epoch; 0 if nothing was.", true, get_oldest },
-	{ "checked_bytes", "Recorded bytes that were checked at least once.", true, get_covered },
-	{ "never_checked_bytes", "Recorded bytes that were never checked.", true, get_never },
+	{"pass_timestamp_seconds", "When the last pass ended, in seconds since the epoch.", false,
+	 get_end},
+	{"pass_duration_seconds", "How long the last pass took.", false, get_duration},
+	{"pass_read_bytes", "Bytes that the last pass read.", false, get_read},
+	{"pass_complete", "1 if the last pass looked at everything.", false, get_complete},
+	{"pass_exit_status",
+	 "Exit status for this target: a sum of 1 repaired, 4 damage, 8 trouble, 32 stopped.",
+	 false, get_exit},
+	{"pass_trouble", "What could not be read, written or checked in the last pass.", false,
+	 get_trouble},
+	{"pass_transient",
+	 "Blocks that read wrong once and right the second time in the last pass.", false,
+	 get_transient},
+	{"pass_repaired", "What was repaired in the last pass.", false, get_repaired},
+	{"pass_skipped_files", "Files that the last pass could not check.", false, get_skipped},
+	{"files", "Files in the target.", true, get_files},
+	{"bytes", "Bytes in the target.", true, get_bytes},
+	{"damaged_blocks", "Blocks with open damage.", true, get_blocks},
+	{"last_complete_pass_timestamp_seconds",
+	 "When the last complete pass began, in seconds since the epoch; 0 if there was none.",
+	 true, get_last_complete},
+	{"oldest_check_timestamp_seconds",
+	 "When what was not checked for the longest time was checked, in seconds since the epoch; "
+	 "0 if nothing was.",
+	 true, get_oldest},
+	{"checked_bytes", "Recorded bytes that were checked at least once.", true, get_covered},
+	{"never_checked_bytes", "Recorded bytes that were never checked.", true, get_never},
 };
 
 static void write_kinds(const struct metrics *m, FILE *f)
@@ -216,11 +228,12 @@ static void write_kinds(const struct metrics *m, FILE *f)
 		if (!m->rows[i].known)
 			continue;
 		if (!any)
-			head(f, "damaged_files", "Files with open damage, by the kind of the damage.");
+			head(f, "damaged_files",
+			     "Files with open damage, by the kind of the damage.");
 		any = true;
 		for (int k = 0; k < SCR_DAMAGE_PARITY; k++)
-			fprintf(f, "bitscrub_damaged_files{%s,kind=\"%s\"} %llu\n", m->rows[i].label,
-				scr_damage_kind_name((enum scr_damage_kind)k),
+			fprintf(f, "bitscrub_damaged_files{%s,kind=\"%s\"} %llu\n",
+				m->rows[i].label, scr_damage_kind_name((enum scr_damage_kind)k),
 				(unsigned long long)m->rows[i].kinds[k]);
 	}
 }
@@ -281,5 +294,5 @@ void metrics_free(struct metrics *m)
 	for (size_t i = 0; i < m->n; i++)
 		free(m->rows[i].label);
 	free(m->rows);
-	*m = (struct metrics){ 0 };
+	*m = (struct metrics){0};
 }

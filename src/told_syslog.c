@@ -100,12 +100,17 @@ void syslog_summary(const char *verb, const char *target, const struct scr_summa
 
 	if (!f)
 		return;
-	put_names(f, target, &(struct scr_name){ NULL, 0 });
-	fprintf(f, "%s: %s; files %llu, damaged files %llu, damaged blocks %llu, troubles %llu, exit status %d",
-		verb, outcome(s), (unsigned long long)s->files, (unsigned long long)s->files_damaged,
-		(unsigned long long)s->blocks_damaged, (unsigned long long)s->trouble, s->exit);
+	put_names(f, target, &(struct scr_name){NULL, 0});
+	fprintf(f,
+		"%s: %s; files %llu, damaged files %llu, damaged blocks %llu, troubles %llu, exit "
+		"status %d",
+		verb, outcome(s), (unsigned long long)s->files,
+		(unsigned long long)s->files_damaged, (unsigned long long)s->blocks_damaged,
+		(unsigned long long)s->trouble, s->exit);
 	if (logged > LINES_MAX)
 		fprintf(f, "; %u more lines about damage left out", logged - LINES_MAX);
-	send_line(s->exit & SCR_EXIT_DAMAGE ? LOG_ERR :
-		  s->exit & SCR_EXIT_TROUBLE ? LOG_WARNING : LOG_INFO, f, &line);
+	send_line(s->exit & SCR_EXIT_DAMAGE    ? LOG_ERR
+		  : s->exit & SCR_EXIT_TROUBLE ? LOG_WARNING
+					       : LOG_INFO,
+		  f, &line);
 }

@@ -208,9 +208,9 @@ static void test_later_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_last_hundred),
-		cmocka_unit_test(test_damage),        cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_append_mends),  cmocka_unit_test(test_later_version),
+		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_last_hundred),
+		cmocka_unit_test(test_damage),       cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_append_mends), cmocka_unit_test(test_later_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,8 @@ enum {
 
 static uint32_t flags_of(const struct scr_pass_record *r)
 {
-	return (r->complete ? COMPLETE : 0u) | (r->first ? FIRST : 0u) | (r->limited ? LIMITED : 0u);
+	return (r->complete ? COMPLETE : 0u) | (r->first ? FIRST : 0u) |
+	       (r->limited ? LIMITED : 0u);
 }
 
 int scr_history_encode(struct scr_buf *b, const struct scr_pass_record *r)
@@ -86,7 +87,8 @@ static int decode(const uint8_t *payload, size_t len, struct scr_pass_record *ou
 }
 
 /* Whether a sound PASS record begins at @c->at, and then its end in *@end. */
-static bool record_here(const struct scr_history_cursor *c, struct scr_pass_record *out, size_t *end)
+static bool record_here(const struct scr_history_cursor *c, struct scr_pass_record *out,
+			size_t *end)
 {
 	const uint8_t *p = c->p + c->at;
 	size_t left = c->len - c->at;
@@ -132,8 +134,8 @@ int scr_history_append(const struct scr_buf *old, const struct scr_pass_record *
 		       struct scr_buf *out)
 {
 	struct scr_history_cursor c = {.p = old->data, .len = old->len};
-	unsigned int n = count_records(old), skip = n >= SCR_HISTORY_PASSES ?
-							    n - (SCR_HISTORY_PASSES - 1) : 0;
+	unsigned int n = count_records(old),
+		     skip = n >= SCR_HISTORY_PASSES ? n - (SCR_HISTORY_PASSES - 1) : 0;
 	struct scr_pass_record each;
 	int ret = 0;
 

@@ -20,8 +20,8 @@ int scr_history_encode(struct scr_buf *b, const struct scr_pass_record *r);
 struct scr_history_cursor {
 	const uint8_t *p;
 	size_t len, at;
-	size_t from;           /* of the record that was given last */
-	unsigned int damaged;  /* gaps between sound records so far, and before the end */
+	size_t from;          /* of the record that was given last */
+	unsigned int damaged; /* gaps between sound records so far, and before the end */
 };
 
 /* The next sound record: 1, or 0 at the end. What lies between is passed over and counted. */

@@ -125,14 +125,16 @@ static int tell(struct scr_pass *p, scr_pass_fn *fn, void *arg)
 	int r = scr_history_load(p, &b, &why);
 
 	if (r < 0) {
-		scr_trouble(p, NULL, 0, *why.text ? 0 : -r, "%s", *why.text ? why.text : "cannot read the history");
+		scr_trouble(p, NULL, 0, *why.text ? 0 : -r, "%s",
+			    *why.text ? why.text : "cannot read the history");
 		return r;
 	}
 	c = (struct scr_history_cursor){.p = b.data, .len = b.len};
 	while (scr_history_next(&c, &rec))
 		fn(arg, &rec);
 	if (c.damaged)
-		scr_trouble(p, NULL, 0, 0, "%s/" SCR_HISTORY_NAME " is damaged in %u place%s; "
+		scr_trouble(p, NULL, 0, 0,
+			    "%s/" SCR_HISTORY_NAME " is damaged in %u place%s; "
 			    "what was recorded there of earlier passes is lost, and nothing else",
 			    p->state.path, c.damaged, c.damaged == 1 ? "" : "s");
 	p->sum.complete = c.damaged == 0;
