@@ -129,7 +129,8 @@ static void measure(struct job *job, const char *target, const struct scr_summar
 		damaged.damaged_only = true;
 		scr_set_options(job->ctx, &damaged);
 		job->told.metrics.kinds = kinds;
-		scr_list(job->ctx, target, NULL, 0, &unused);
+		/* A count that was cut short would be an all-clear. */
+		known = scr_list(job->ctx, target, NULL, 0, &unused) == 0;
 		job->told.metrics.kinds = NULL;
 	}
 	job->mute = false;

@@ -178,6 +178,7 @@ GET(bytes, (double)r->sum.bytes)
 GET(transient, (double)r->sum.transient)
 GET(trouble, (double)r->sum.trouble)
 GET(repaired, (double)r->sum.repaired)
+GET(parity, (double)r->sum.parity_damaged)
 GET(skipped, (double)r->sum.verdicts[SCR_SKIPPED])
 GET(exit, (double)r->sum.exit)
 GET(complete, (double)r->sum.complete)
@@ -206,6 +207,8 @@ static const struct series table[] = {
 	 get_transient},
 	{"pass_repaired", "What was repaired in the last pass.", false, get_repaired},
 	{"pass_skipped_files", "Files that the last pass could not check.", false, get_skipped},
+	{"pass_damaged_parity_extents", "Extents whose parity the last pass left damaged.", false,
+	 get_parity},
 	{"files", "Files in the target.", true, get_files},
 	{"bytes", "Bytes in the target.", true, get_bytes},
 	{"damaged_blocks", "Blocks with open damage.", true, get_blocks},

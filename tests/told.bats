@@ -44,6 +44,7 @@ check_metrics() {
 		metric pass_exit_status $t 0
 		metric pass_complete $t 1
 		metric pass_trouble $t 0
+		metric pass_damaged_parity_extents $t 0
 		metric damaged_blocks $t 0
 		metric never_checked_bytes $t 0
 	done

@@ -192,7 +192,7 @@ cron_line() {
 	expect 0 run -q t
 	echo new >t/b
 	# What ProtectSystem=strict and ReadWritePaths= make of it.
-	grep -qx 'ReadWritePaths=-%f/.bitscrub -/var/lib/bitscrub' "$E/scrub@.service"
+	grep -qx 'ReadWritePaths=-%f/.bitscrub -%f.bitscrub -/var/lib/bitscrub' "$E/scrub@.service"
 	grep -qx 'CapabilityBoundingSet=CAP_DAC_READ_SEARCH CAP_FOWNER' "$E/scrub@.service"
 	cat >inside <<-'END'
 		set -e
