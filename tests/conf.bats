@@ -4,6 +4,7 @@
 
 load helper
 load pass
+load alone
 
 setup() {
 	W=$BATS_TEST_TMPDIR
@@ -134,14 +135,14 @@ refused() {
 	END
 	dir=${installed%/*}
 	[ -d "$dir" ] || skip "needs $dir"
-	run -0 unshare -m sh inside "$dir" c.conf "$SCRUB" run -q b
+	run -0 alone sh inside "$dir" c.conf "$SCRUB" run -q b
 	[ -f s/manifest ]
 	[ ! -e b/.bitscrub ]
-	run -0 unshare -m sh inside "$dir" c.conf "$SCRUB" run -q --all
+	run -0 alone sh inside "$dir" c.conf "$SCRUB" run -q --all
 	echo broken >c.conf
-	run -16 unshare -m sh inside "$dir" c.conf "$SCRUB" run -q b
+	run -16 alone sh inside "$dir" c.conf "$SCRUB" run -q b
 	[[ $output == *"$installed:1: "* ]]
-	run -0 unshare -m sh inside "$dir" c.conf "$SCRUB" run -q --state="$W/s" b
+	run -0 alone sh inside "$dir" c.conf "$SCRUB" run -q --state="$W/s" b
 }
 
 @test "errors name file and line" {

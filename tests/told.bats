@@ -4,6 +4,7 @@
 
 load helper
 load pass
+load alone
 
 setup() {
 	W=$BATS_TEST_TMPDIR
@@ -155,7 +156,7 @@ logged() {
 		exec "$@"
 	END
 	status=0
-	unshare -m --propagation private sh inside "$W/sock" "$@" >out.txt 2>err.txt || status=$?
+	alone sh inside "$W/sock" "$@" >out.txt 2>err.txt || status=$?
 	python3 -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect(sys.argv[1]); s.send(b"end")' "$W/sock"
 	wait $pid

@@ -7,7 +7,7 @@ told_tests = \
 	tests/told.bats \
 	tests/unattended.bats
 TESTS += $(told_tests)
-EXTRA_DIST += $(told_tests)
+EXTRA_DIST += tests/alone.bash $(told_tests)
 
 if HAVE_CMOCKA
 cmocka_tests += tests/history.test

@@ -4,6 +4,7 @@
 
 load helper
 load pass
+load alone
 
 make_quietly() {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "${top_builddir:?}" "$@"
@@ -205,7 +206,7 @@ cron_line() {
 		exec setpriv --bounding-set=-all,+dac_read_search,+fowner --inh-caps=-all --no-new-privs \
 			"$@" run --existing --json -- "$target"
 	END
-	run --separate-stderr unshare -m --propagation private sh inside "$W/t" "$SCRUB"
+	run --separate-stderr alone sh inside "$W/t" "$SCRUB"
 	[ "$status" = 0 ] || { show; false; }
 	tally "ok=2 new=1"
 	expect 0 status --json t
