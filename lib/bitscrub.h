@@ -255,6 +255,8 @@ struct scr_ctx;
  * NULL if out of memory. */
 SCR_API struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void *arg);
 SCR_API void scr_free(struct scr_ctx *ctx);
+/* Other options for the calls to come (copied as by scr_new()); not while one is running. */
+SCR_API void scr_set_options(struct scr_ctx *ctx, const struct scr_options *opt);
 
 /* Asks the running call to stop as soon as it can; async-signal-safe. */
 SCR_API void scr_stop(struct scr_ctx *ctx);
@@ -325,6 +327,23 @@ struct scr_status {
 
 SCR_API int scr_get_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,
 			   struct scr_summary *sum);
+
+/* One pass that was, for the history; counters as in struct scr_summary, then. */
+struct scr_pass_record {
+	int64_t start_ns, duration_ns;
+	uint64_t generation;           /* of the manifest after it */
+	uint64_t files, bytes, bytes_read;
+	uint64_t verdicts[SCR_VERDICTS];
+	uint64_t transient, repaired, blocks_damaged, files_damaged, trouble;
+	int exit;
+	bool complete, first;
+	bool limited;                  /* it ended at a limit that the user had set */
+};
+
+/* Calls @fn for each of the last passes of run, 100 at most, oldest first. */
+typedef void scr_pass_fn(void *arg, const struct scr_pass_record *r);
+SCR_API int scr_get_history(struct scr_ctx *ctx, const char *target, scr_pass_fn *fn, void *arg,
+			    struct scr_summary *sum);
 
 /* Calls @fn for each setting, "key", "value"; repeatable keys once a value. */
 typedef void scr_setting_fn(void *arg, const char *key, const char *value);

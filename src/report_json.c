@@ -81,11 +81,11 @@ static json_t *start(const char *event, const char *target)
 	return o;
 }
 
-static void finish(json_t *o)
+static void finish(struct report *r, json_t *o)
 {
 	/* A failed write shows in ferror(), which the console looks at. */
-	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	putc('\n', stdout);
+	json_dumpf(o, r->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	putc('\n', r->out);
 	json_decref(o);
 }
 
@@ -118,7 +118,6 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 {
 	json_t *o = start("damage", target);
 
-	(void)r;
 	put_name(o, "path", &d->name);
 	json_object_set_new(o, "kind", json_string(scr_damage_kind_name(d->kind)));
 	if (d->block != SCR_NO_BLOCK) {
@@ -149,20 +148,19 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 	if (d->metadata_changed)
 		put_bool(o, "metadata_changed", true);
 	put_errno(o, d->err);
-	finish(o);
+	finish(r, o);
 }
 
 static void json_file(struct report *r, const char *target, const struct scr_file_event *f)
 {
 	json_t *o = start("file", target);
 
-	(void)r;
 	put_name(o, "path", &f->name);
 	json_object_set_new(o, "verdict", json_string(scr_verdict_name(f->verdict)));
 	put_name(o, "from", &f->from);
 	if (f->bit_flip)
 		put_bool(o, "bit_flip", true);
-	finish(o);
+	finish(r, o);
 }
 
 static void json_trouble(struct report *r, const char *target, const struct scr_trouble *t)
@@ -177,7 +175,7 @@ static void json_trouble(struct report *r, const char *target, const struct scr_
 	else if (t->warning)
 		put_bool(o, "warning", true);
 	console_out(r->console);
-	finish(o);
+	finish(r, o);
 	console_flush(r->console);
 }
 
@@ -186,7 +184,6 @@ static void json_list(struct report *r, const char *target, const struct scr_lis
 	json_t *o = start("list", target);
 	char crc[9];
 
-	(void)r;
 	put_name(o, "path", &e->name);
 	put_name(o, "link_to", &e->link_owner);
 	put_int(o, "size", e->size);
@@ -207,14 +204,13 @@ static void json_list(struct report *r, const char *target, const struct scr_lis
 	if (e->damaged_blocks)
 		put_string(o, "damage", scr_damage_kind_name(e->damage_kind));
 	put_time(o, "damaged_since", e->damaged_since);
-	finish(o);
+	finish(r, o);
 }
 
 static void json_repair(struct report *r, const char *target, const struct scr_repair_event *e)
 {
 	json_t *o = start("repair", target);
 
-	(void)r;
 	put_name(o, "path", &e->name);
 	put_string(o, "how", scr_repair_how_name(e->how));
 	if (e->block != SCR_NO_BLOCK) {
@@ -228,7 +224,7 @@ static void json_repair(struct report *r, const char *target, const struct scr_r
 	put_string(o, "why", e->why);
 	if (e->dry_run)
 		put_bool(o, "dry_run", true);
-	finish(o);
+	finish(r, o);
 }
 
 static json_t *kernels(const struct scr_summary *s)
@@ -274,7 +270,7 @@ static void json_summary(struct report *r, const char *target, const struct scr_
 	json_object_set_new(o, "seconds", json_real(s->seconds));
 	put_int(o, "exit", (uint64_t)s->exit);
 	json_object_set_new(o, "kernels", kernels(s));
-	finish(o);
+	finish(r, o);
 }
 
 static json_t *ages(const struct scr_status *s)
@@ -341,7 +337,6 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 {
 	json_t *o = start("status", target);
 
-	(void)r;
 	put_string(o, "state", s->state);
 	put_string(o, "recorded_target", s->target);
 	put_int(o, "generation", s->generation);
@@ -375,17 +370,40 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 	put_int(o, "undo_bytes", s->undo_bytes);
 	put_time(o, "undo_oldest", s->undo_oldest_ns);
 	put_time(o, "undo_newest", s->undo_newest_ns);
-	finish(o);
+	finish(r, o);
+}
+
+static void json_pass(struct report *r, const char *target, const struct scr_pass_record *p)
+{
+	json_t *o = start("pass", target);
+
+	put_time(o, "started", p->start_ns);
+	json_object_set_new(o, "seconds", json_real((double)p->duration_ns / 1e9));
+	put_int(o, "generation", p->generation);
+	put_bool(o, "complete", p->complete);
+	put_bool(o, "first", p->first);
+	put_bool(o, "limited", p->limited);
+	put_int(o, "files", p->files);
+	put_int(o, "bytes", p->bytes);
+	put_int(o, "bytes_read", p->bytes_read);
+	for (int v = 0; v < SCR_VERDICTS; v++)
+		put_int(o, scr_verdict_name((enum scr_verdict)v), p->verdicts[v]);
+	put_int(o, "transient", p->transient);
+	put_int(o, "repaired", p->repaired);
+	put_int(o, "blocks_damaged", p->blocks_damaged);
+	put_int(o, "files_damaged", p->files_damaged);
+	put_int(o, "trouble", p->trouble);
+	put_int(o, "exit", (uint64_t)p->exit);
+	finish(r, o);
 }
 
 static void json_setting(struct report *r, const char *target, const char *key, const char *value)
 {
 	json_t *o = start("setting", target);
 
-	(void)r;
 	put_string(o, "key", key);
 	put_string(o, "value", value);
-	finish(o);
+	finish(r, o);
 }
 
 const struct report_ops report_json_ops = {
@@ -396,5 +414,6 @@ const struct report_ops report_json_ops = {
 	.repair = json_repair,
 	.summary = json_summary,
 	.status = json_status,
+	.pass = json_pass,
 	.setting = json_setting,
 };

@@ -24,7 +24,9 @@ void text_command(const struct report *r, const char *words, const char *target)
 {
 	quote_name(stdout, program_invocation_name, strlen(program_invocation_name));
 	printf(" %s", words);
-	if (r->opt->lib.state_dir)
+	if (r->opt->config)
+		put_option("--config", r->opt->config);
+	if (r->opt->lib.state_dir && !r->opt->conf_state)
 		put_option("--state", r->opt->lib.state_dir);
 	if (r->opt->lib.manifest)
 		put_option("-m", r->opt->lib.manifest);
@@ -126,6 +128,8 @@ static void put_damage(const struct report *r, const char *target, const struct 
 		fputs(s->blocks_damaged ? " in " : ": ", stdout);
 		put_count(s->files_damaged, "file");
 	}
+	if (r->opt->quiet && is_verb(r, "run") && r->new_count == 0)
+		fputs(", none of it new", stdout);
 	putchar('\n');
 }
 
@@ -254,11 +258,16 @@ static void put_accepted(const char *target, const struct scr_summary *s)
 	putchar('\n');
 }
 
-static void put_known_rest(const struct report *r, const char *target)
+/* What was counted and not told: files with known damage, places with new. */
+static void put_rest(const struct report *r, const char *target)
 {
-	if (r->known_count <= TEXT_KNOWN_MAX)
+	size_t known = r->known_count > TEXT_LINES_MAX ? r->known_count - TEXT_LINES_MAX : 0;
+	size_t new = is_verb(r, "run") && r->new_count > TEXT_LINES_MAX ?
+			     r->new_count - TEXT_LINES_MAX : 0;
+
+	if (known + new == 0)
 		return;
-	printf("and %zu more: ", r->known_count - TEXT_KNOWN_MAX);
+	printf("and %zu more: ", known + new);
 	text_command(r, "list --damaged", target);
 	putchar('\n');
 }
@@ -277,13 +286,32 @@ static bool sound(const struct scr_summary *s)
 	       !(s->exit & (SCR_EXIT_DAMAGE | SCR_EXIT_TROUBLE | SCR_EXIT_STOPPED));
 }
 
+/* A mail: the verdict, what it is about, what to type; or nothing. */
+static void close_quietly(struct report *r, const char *target, const struct scr_summary *s)
+{
+	bool damaged = s->exit & SCR_EXIT_DAMAGE;
+
+	if (damaged) {
+		put_damage(r, target, s);
+	} else if ((s->exit & SCR_EXIT_REPAIRED) && r->held) {
+		quote_name(stdout, target, strlen(target));
+		fputs(": repaired; no damage is open\n", stdout);
+	}
+	report_release(r);
+	put_rest(r, target);
+	if (damaged)
+		next_after_damage(r, target, s);
+}
+
 static void close_pass(struct report *r, const char *target, const struct scr_summary *s)
 {
 	bool damaged = s->exit & SCR_EXIT_DAMAGE;
 
-	if (r->opt->quiet)
-		put_known_rest(r, target);
-	else if (is_verb(r, "accept") && !(s->exit & SCR_EXIT_USAGE))
+	if (r->opt->quiet) {
+		close_quietly(r, target, s);
+		return;
+	}
+	if (is_verb(r, "accept") && !(s->exit & SCR_EXIT_USAGE))
 		put_accepted(target, s);
 	else if (!did_nothing(s) || (s->exit & SCR_EXIT_STOPPED))
 		put_totals(r, target, s);
@@ -292,8 +320,6 @@ static void close_pass(struct report *r, const char *target, const struct scr_su
 		next_after_damage(r, target, s);
 		return;
 	}
-	if (r->opt->quiet)
-		return;
 	if (sound(s))
 		puts("No damage.");
 	/* Trouble has been told with what to do about it, which then comes first. */

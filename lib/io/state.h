@@ -100,6 +100,9 @@ int scr_state_each(const struct scr_state *s, int (*fn)(void *arg, const char *n
 int scr_state_publish(const struct scr_state *s, const char *tmp, struct scr_why *why);
 /* Completes such a cut publish: for writers, under the lock. */
 int scr_state_recover(const struct scr_state *s, struct scr_why *why);
+/* Temporary file @tmp, synced before, takes the place of @name; the directory is synced. 0 or
+ * -errno. */
+int scr_state_replace(const struct scr_state *s, const char *tmp, const char *name);
 int scr_state_unlink(const struct scr_state *s, const char *name); /* 0 too if it isn't there */
 int scr_state_sync(const struct scr_state *s); /* fsync of the directory */
 

@@ -25,6 +25,11 @@ struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void 
 	return ctx;
 }
 
+void scr_set_options(struct scr_ctx *ctx, const struct scr_options *opt)
+{
+	ctx->opt = *opt;
+}
+
 void scr_free(struct scr_ctx *ctx)
 {
 	if (!ctx)

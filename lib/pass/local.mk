@@ -22,6 +22,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/feed_take.c \
 	lib/pass/filesum.c \
 	lib/pass/filesum.h \
+	lib/pass/history.c \
+	lib/pass/history.h \
 	lib/pass/journalist.c \
 	lib/pass/journalist.h \
 	lib/pass/judge.c \

@@ -14,8 +14,11 @@
 
 int scr_pass_no_manifest(struct scr_pass *p)
 {
-	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target; 'run'%s makes one",
-		    p->ctx->opt.existing ? " without --existing" : "");
+	/* --existing is for the night: that a disk isn't mounted is what it most often means then. */
+	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target%s",
+		    p->ctx->opt.existing ?
+			    ": is the disk mounted? ('run' without --existing makes one)" :
+			    "; 'run' makes one");
 	return -ENOENT;
 }
 

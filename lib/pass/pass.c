@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/nice.h"
+#include "pass/history.h"
 
 static void log_kernels(void *arg, int warning, const char *line)
 {
@@ -178,6 +179,10 @@ int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 		p->sum.repaired++;
 	p->sum.seconds = (double)(scr_clock_monotonic(p->ctx->clock) - p->start_ns) / 1e9;
 	p->sum.exit = exit_status(p, r);
+	if (p->historic) {
+		scr_history_record(p);
+		p->sum.exit = exit_status(p, r);
+	}
 	p->ctx->phase = NULL;
 	pthread_mutex_lock(&p->ctx->lock);
 	if (p->ctx->sink)

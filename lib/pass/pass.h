@@ -51,6 +51,7 @@ struct scr_pass {
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	int told;                    /* the error that was told last, positive; under ctx->lock */
 	bool published;
+	bool historic;               /* run: it came as far as reading, so it goes into the history */
 	struct scr_trailer trailer;  /* of what is published now */
 	struct scr_limit *limit;     /* what of it this pass looks at; NULL: at everything */
 	struct scr_repair_held *held; /* files under repair; see repair.h */

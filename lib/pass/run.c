@@ -125,6 +125,7 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 	struct scr_journalist j;
 	int r = scr_journalist_open(&j, p);
 
+	p->historic = true;
 	if (r == 0)
 		r = scr_read_phase(p, planned, &j);
 	if (r == 0 && p->limit)
