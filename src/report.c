@@ -65,6 +65,11 @@ void report_event(void *arg, const struct scr_event *ev)
 		r->ops->repair(r, ev->target, ev->u.repair);
 		console_flush(r->console);
 		break;
+	case SCR_EV_OWNER:
+		console_out(r->console);
+		r->ops->owner(r, ev->target, ev->u.owner);
+		console_done(r->console);
+		break;
 	case SCR_EV_SUMMARY:
 		break; /* the call returns it too: report_end() */
 	}

@@ -27,6 +27,7 @@ include tests/t2.mk
 include tests/t4.mk
 include tests/store.mk
 include tests/pass.mk
+include tests/device.mk
 include tests/search.mk
 if HAVE_CMOCKA
 include tests/repair.mk

@@ -9,11 +9,11 @@ _scrub_options()
 	init) echo "--quiet --json --state --block-size --parity --no-parity --parity-unit" \
 		"--exclude --cross-mounts --help" ;;
 	run) echo "--quiet --json --verbose --jobs --state --wait --existing --allow-missing" \
-		"--allow-moved --from-previous --cached --repair --kernel --block-size --parity --no-parity" \
+		"--allow-moved --force-mounted --map --from-previous --cached --repair --kernel --block-size --parity --no-parity" \
 		"--parity-unit --exclude --cross-mounts --help" ;;
-	verify) echo "--quiet --json --verbose --jobs --state --manifest --wait --cached --kernel" \
-		"--help" ;;
-	repair) echo "--quiet --json --state --wait --from --dry-run --force --undo --purge" \
+	verify) echo "--quiet --json --verbose --jobs --state --manifest --wait --allow-moved" \
+		"--force-mounted --map --cached --kernel --help" ;;
+	repair) echo "--quiet --json --state --wait --allow-moved --from --dry-run --force --undo --purge" \
 		"--kernel --help" ;;
 	accept) echo "--quiet --json --verbose --jobs --state --wait --kernel --help" ;;
 	status) echo "--quiet --json --state --manifest --help" ;;
@@ -27,15 +27,16 @@ _scrub_options()
 
 _scrub_verbs="init run verify repair accept status list export config bench help"
 _scrub_settings="block-size= parity= parity-unit= exclude= cross-mounts= frozen= ctime= inode=
-	mtime-window= stale-after= copy="
+	mtime-window= stale-after= content= copy="
 
 # The values of the option $1: prints words, or the action (-d, -f) for names.
 _scrub_values()
 {
 	case $1 in
-	--state | --from) echo -d ;;
+	--state | --map) echo -d ;;
+	--from) echo -f ;;
 	-m | --manifest) echo -f ;;
-	--format) echo "sfv" ;;
+	--format) echo "sfv json ddrescue" ;;
 	--kernel) echo "cycle inet= crc32= xor= fused= without=" ;;
 	--block-size) echo "4K 16K 64K 256K 1M" ;;
 	--parity) echo "8 16 32 64" ;;

@@ -16,6 +16,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/dev/inuse_mounts.c \
 	lib/dev/mountinfo.c \
 	lib/dev/owner.h \
+	lib/dev/partition.c \
+	lib/dev/partition.h \
 	lib/dev/region.c \
 	lib/dev/region.h \
 	lib/dev/region_btrfs.c \

@@ -66,7 +66,7 @@ static int take_extent(struct chunk *c, struct scr_extent *e)
 
 static uint64_t size_of(const struct scr_work *w)
 {
-	return w->has_base && !w->record_all ? w->base.stamp.size : (uint64_t)w->st.st_size;
+	return scr_work_size(w);
 }
 
 static struct scr_cut cut_of(const struct scr_work *w, uint64_t i)
@@ -252,6 +252,8 @@ static int take(struct feed *f, struct scr_worker *k, struct chunk *c)
 
 static struct scr_extent *base_of(struct chunk *c, uint64_t i)
 {
+	if (c->work->resized && i >= c->work->fit)
+		return NULL; /* cut otherwise, and compared before */
 	for (uint32_t j = 0; j < c->count; j++)
 		if (c->base[j].cut.index <= i && i < c->base[j].cut.index + c->base[j].run)
 			return &c->base[j];
@@ -312,7 +314,7 @@ static int call_done(struct feed *f, struct scr_worker *k, struct scr_work *w, b
 	int e;
 
 	/* Finished extents count even when the pass ends here. */
-	if (r < 0 && (r != -EINTR || last))
+	if (r < 0 && ((r != -EINTR && r != -ENODEV) || last))
 		return r;
 	e = f->ops->done(f->arg, k, w, last);
 	scr_worker_clear(k);

@@ -174,7 +174,7 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
-	return scr_repair_same_file(rf, e) && (uint64_t)size >= low && (uint64_t)size < high &&
+	return scr_repair_same_file(r, rf, e) && (uint64_t)size >= low && (uint64_t)size < high &&
 	       (mtime == e->mark.stamp.mtime_ns || mtime >= began);
 }
 
@@ -220,7 +220,7 @@ static int is_right(struct scr_repair *r, struct scr_repair_file *rf,
 	return err < 0 ? err : right;
 }
 
-static int set_times(struct scr_repair_file *rf, int64_t mtime_ns)
+static int set_times(struct scr_repair *r, struct scr_repair_file *rf, int64_t mtime_ns)
 {
 	int err;
 
@@ -230,12 +230,12 @@ static int set_times(struct scr_repair_file *rf, int64_t mtime_ns)
 	err = scr_writer_set_mtime(rf->writer, mtime_ns);
 	if (err == 0)
 		err = scr_writer_sync(rf->writer);
-	return err == 0 && fstat(rf->fd, &rf->now) < 0 ? -errno : err;
+	return err < 0 ? err : scr_pass_stat_file(r->p, rf->fd, &rf->now);
 }
 
 static int forward(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	int err = set_times(rf, e->stamp.mtime_ns);
+	int err = set_times(r, rf, e->stamp.mtime_ns);
 
 	if (err < 0)
 		return err;

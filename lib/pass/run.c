@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "pass/device.h"
 #include "pass/parity.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
@@ -41,7 +42,7 @@ static int any_file(struct scr_pass *p)
 	struct scr_walk *w;
 	int r;
 
-	if (p->kind == SCR_TARGET_FILE)
+	if (p->kind != SCR_TARGET_DIR)
 		return 1;
 	r = scr_walk_new(p->rootfd, &o, &w);
 	if (r < 0)
@@ -178,6 +179,8 @@ static int pass(struct scr_pass *p)
 		r = scr_parity_check_space(p, &planned);
 	if (r == 0)
 		r = read_and_publish(p, &planned);
+	if (r == 0)
+		scr_device_tell_limits(p);
 	scr_unseen_tell(p, &planned, false);
 	scr_buf_free(&planned.unseen);
 	scr_plan_free(planned.plan);
@@ -192,6 +195,8 @@ int scr_verb_run(struct scr_ctx *ctx, const char *target, struct scr_summary *ou
 	struct scr_pass p;
 	int r = scr_pass_begin(&p, ctx, "run", target, true);
 
+	if (r == 0)
+		r = scr_device_guard_use(&p, false);
 	if (r == 0)
 		r = open_state(&p);
 	if (r == 0)
