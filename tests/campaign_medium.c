@@ -112,6 +112,7 @@ struct scr_reader_ops medium_reader(struct medium *m)
 	struct scr_reader_ops ops = scr_reader_ops_system;
 
 	ops.pread = medium_pread;
+	ops.map = NULL; /* what is mapped is not asked for */
 	ops.probe = NULL;
 	ops.open_direct = ops.close_direct = NULL;
 	ops.resident = NULL;

@@ -7,3 +7,5 @@ tests_dev_inuse_test_SOURCES = tests/dev_inuse.c tests/dev_util.h tests/sys_util
 cmocka_tests += tests/dev_regions.test tests/dev_evidence.test
 tests_dev_regions_test_SOURCES = tests/dev_regions.c tests/dev_util.h tests/sys_util.h
 tests_dev_evidence_test_SOURCES = tests/dev_evidence.c tests/dev_util.h tests/sys_util.h
+cmocka_tests += tests/dev_owners.test
+tests_dev_owners_test_SOURCES = tests/dev_owners.c tests/dev_util.h tests/sys_util.h

@@ -18,7 +18,7 @@ static int medium_setup(void **state)
 	g->ops.open_direct = disk_open_direct;
 	g->ops.close_direct = disk_close_direct;
 	g->ops.resident = disk_resident;
-	g->disk.direct = (struct scr_reader_direct){true, true, 512};
+	g->disk.direct = (struct scr_reader_direct){.possible = true, .medium = true, .align = 512};
 	return 0;
 }
 

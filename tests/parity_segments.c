@@ -202,6 +202,7 @@ static void test_gaps(void **state)
 	unsigned int n = 0;
 
 	ops.pread = bad_pread;
+	ops.map = NULL;
 	ops.arg = &bad;
 	scr_segments_set_reader(g, &ops);
 	append(g, 1, 512, 1, 0);
@@ -236,6 +237,7 @@ static void test_many_gaps(void **state)
 	unsigned int n = 0;
 
 	ops.pread = bad_pread;
+	ops.map = NULL;
 	ops.arg = &bad;
 	scr_segments_set_reader(g, &ops);
 	append(g, 1, 3000, 1, 0);

@@ -139,6 +139,7 @@ static int call(struct test *t, verb_fn *verb, struct scr_options o)
 	if (access("t/.bitscrub", F_OK) < 0)
 		o.settings = settings;
 	reader.pread = faulty_pread;
+	reader.map = NULL;
 	reader.probe = NULL;
 	reader.open_direct = reader.close_direct = NULL;
 	reader.resident = NULL;

@@ -8,14 +8,15 @@ _scrub_options()
 	case $1 in
 	init) echo "--quiet --json --state --block-size --parity --no-parity --parity-unit" \
 		"--exclude --cross-mounts --help" ;;
-	run) echo "--quiet --json --verbose --jobs --state --wait --existing --allow-missing" \
-		"--allow-moved --force-mounted --map --from-previous --cached --repair --kernel --block-size --parity --no-parity" \
+	run) echo "--quiet --json --verbose --jobs --reads-in-flight --state --wait --existing" \
+		"--allow-missing --allow-moved --force-mounted --map --from-previous --cached" \
+		"--repair --kernel --block-size --parity --no-parity" \
 		"--parity-unit --exclude --cross-mounts --help" ;;
-	verify) echo "--quiet --json --verbose --jobs --state --manifest --wait --allow-moved" \
-		"--force-mounted --map --cached --kernel --help" ;;
+	verify) echo "--quiet --json --verbose --jobs --reads-in-flight --state --manifest --wait" \
+		"--allow-moved --force-mounted --map --cached --kernel --help" ;;
 	repair) echo "--quiet --json --state --wait --allow-moved --from --dry-run --force --undo --purge" \
 		"--kernel --help" ;;
-	accept) echo "--quiet --json --verbose --jobs --state --wait --kernel --help" ;;
+	accept) echo "--quiet --json --verbose --jobs --reads-in-flight --state --wait --kernel --help" ;;
 	status) echo "--quiet --json --state --manifest --help" ;;
 	list) echo "--quiet --json --state --manifest --damaged --long --help" ;;
 	export) echo "--quiet --state --manifest --wait --format --help" ;;

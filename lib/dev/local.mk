@@ -15,7 +15,16 @@ lib_libbitscrub_a_SOURCES += \
 	lib/dev/inuse_internal.h \
 	lib/dev/inuse_mounts.c \
 	lib/dev/mountinfo.c \
+	lib/dev/owner.c \
 	lib/dev/owner.h \
+	lib/dev/owner_btrfs.c \
+	lib/dev/owner_btrfs.h \
+	lib/dev/owner_btrfs_names.c \
+	lib/dev/owner_chunk.c \
+	lib/dev/owner_chunk.h \
+	lib/dev/owner_fsmap.c \
+	lib/dev/owner_internal.h \
+	lib/dev/owner_walk.c \
 	lib/dev/partition.c \
 	lib/dev/partition.h \
 	lib/dev/region.c \

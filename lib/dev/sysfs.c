@@ -59,6 +59,15 @@ static int read_rotational(const char *dir)
 	return c == '1' ? 1 : c == '0' ? 0 : -1;
 }
 
+/*
+ * Whether the disk at @dir is a virtual one (virtio, Xen): its bit is set because nobody said
+ * anything else, whatever is behind it.
+ */
+static bool is_virtual(const char *dir)
+{
+	return strstr(dir, "/virtio") || strstr(dir, "/vbd-");
+}
+
 static bool rotates(const char *dir, unsigned int depth);
 
 /* Whether one of the devices that the one at @dir is made of rotates. */
@@ -97,7 +106,7 @@ static bool rotates(const char *dir, unsigned int depth)
 		*slash = '\0';
 		own = read_rotational(real);
 	}
-	found = found || own == 1;
+	found = found || (own == 1 && !is_virtual(real));
 out:
 	free(real);
 	return found;

@@ -1,8 +1,11 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/io/errno.c \
+	lib/io/nice.c \
+	lib/io/nice.h \
 	lib/io/reader.c \
 	lib/io/reader.h \
 	lib/io/reader_internal.h \
+	lib/io/reader_map.c \
 	lib/io/reader_step.c \
 	lib/io/reader_system.c \
 	lib/io/rw.c \

@@ -19,29 +19,11 @@
 
 #include "base/compiler.h"
 
-/* Room for reads that are wider than what was asked for, on both sides. */
-#define BUFFER_SIZE (SCR_READER_BUFFER + 2 * SCR_READER_ALIGN_MAX)
-#define PIECES (BUFFER_SIZE / SCR_READER_PAGE)
-
 enum source {
 	DIRECT,
 	CACHED,        /* through the cache, where it is */
 	PASSING,       /* through the cache, to be dropped */
 	PLAIN,         /* through the cache, and nothing is known about it */
-};
-
-struct scr_reader {
-	const struct scr_reader_ops *ops;
-	uint8_t *buf;
-	struct scr_reader_counts counts;
-	/* Of the file: */
-	int fd, direct_fd;         /* direct_fd is opened when it is first needed */
-	enum scr_reader_mode mode;
-	struct scr_reader_direct direct;
-	uint64_t size;
-	bool prepared;
-	bool no_readahead;
-	uint8_t resident[PIECES];  /* of the window */
 };
 
 int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out)
@@ -85,11 +67,25 @@ void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode)
 	r->mode = mode;
 }
 
+static void know_size(struct scr_reader *r, const struct stat *st)
+{
+	r->size = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
+	r->prepared = true;
+}
+
+void scr_reader_attach_known(struct scr_reader *r, int fd, enum scr_reader_mode mode,
+			     const struct stat *st)
+{
+	scr_reader_attach(r, fd, mode);
+	know_size(r, st);
+}
+
 void scr_reader_detach(struct scr_reader *r)
 {
+	scr_reader_unmap(r, false);
 	stop_direct(r);
 	r->fd = -1;
-	r->prepared = r->no_readahead = false;
+	r->prepared = r->probed = r->no_readahead = false;
 }
 
 uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len)
@@ -110,7 +106,7 @@ uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len)
 	return end > offset ? SCR_MIN(end - offset, len) : 0;
 }
 
-/* Learns how the file can be read, when it is read for the first time. */
+/* Learns how large the file is, when it is read for the first time. */
 static int prepare(struct scr_reader *r)
 {
 	struct stat st;
@@ -119,16 +115,24 @@ static int prepare(struct scr_reader *r)
 		return 0;
 	if (r->ops->fstat(r->ops->arg, r->fd, &st) < 0)
 		return -errno;
-	r->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : UINT64_MAX;
+	know_size(r, &st);
+	return 0;
+}
+
+/* Learns whether it can be read directly: only when that is of interest. */
+static void probe(struct scr_reader *r)
+{
+	if (r->probed)
+		return;
 	if (!r->ops->probe || r->ops->probe(r->ops->arg, r->fd, &r->direct) < 0 ||
 	    r->direct.align > SCR_READER_ALIGN_MAX || (r->direct.align & (r->direct.align - 1)))
 		r->direct.possible = false;
-	r->prepared = true;
-	return 0;
+	r->probed = true;
 }
 
 static bool open_direct(struct scr_reader *r)
 {
+	probe(r);
 	if (r->direct.possible && r->direct_fd < 0) {
 		r->direct_fd = r->ops->open_direct(r->ops->arg, r->fd);
 		r->direct.possible = r->direct_fd >= 0;
@@ -231,15 +235,35 @@ static void count(struct scr_reader_counts *c, const struct scr_reader *r, enum 
 		c->unknown += bytes;
 }
 
-/* Whether r->resident could be filled in for the window of @j; only if anybody wants to know. */
+/* Fills in r->resident for the window of @j, in whole units of @unit. What is behind the end of the
+ * file counts as being in the cache. */
+static bool fill_resident(struct scr_reader *r, const struct scr_read_job *j, size_t unit)
+{
+	size_t len = j->want_to + (unit - j->want_to % unit) % unit;
+	size_t exists = r->size > j->base ? (size_t)SCR_MIN(len, r->size - j->base) : 0;
+
+	memset(r->resident, 1, sizeof(r->resident));
+	return exists == 0 ||
+	       r->ops->resident(r->ops->arg, r->fd, (off_t)j->base, exists, r->resident) == 0;
+}
+
+/*
+ * Whether it could be learned what of the window of @j is in the cache; only if anybody wants to
+ * know. Where all of it is, nobody asks how it could be read directly.
+ */
 static bool ask_resident(struct scr_reader *r, const struct scr_read_job *j)
 {
-	const size_t unit = unit_of(r);
-	size_t len = j->want_to + (unit - j->want_to % unit) % unit;
+	const size_t first = j->want_from / SCR_READER_PAGE;
+	size_t end = (j->want_to + SCR_READER_PAGE - 1) / SCR_READER_PAGE;
 
 	if (j->again || !r->ops->resident || (r->mode == SCR_READ_CHECK && open_direct(r)))
 		return false;
-	return r->ops->resident(r->ops->arg, r->fd, (off_t)j->base, len, r->resident) == 0;
+	if (!fill_resident(r, j, SCR_READER_PAGE))
+		return false;
+	if (r->probed || !memchr(r->resident + first, 0, end - first))
+		return true;
+	probe(r);
+	return fill_resident(r, j, unit_of(r));
 }
 
 /* Reads the window. Returns where the bytes that exist end; -EINVAL too if the file system takes
@@ -275,8 +299,8 @@ static ssize_t read_window(struct scr_reader *r, struct scr_read_job *j)
 /* Reads @len bytes at @offset, if need be once more without direct reads. */
 static ssize_t read_at(struct scr_reader *r, uint64_t offset, size_t len, struct scr_read_job *j)
 {
-	const bool was_direct = r->direct.possible;
 	const size_t lead = (size_t)(offset % SCR_READER_ALIGN_MAX);
+	bool was_direct;
 	ssize_t end;
 
 	j->ops = r->ops;
@@ -288,6 +312,7 @@ static ssize_t read_at(struct scr_reader *r, uint64_t offset, size_t len, struct
 	j->nbad = j->failures = 0;
 	if (j->again && !open_direct(r))
 		drop(r, j->base, j->want_from, j->want_to);
+	was_direct = r->direct.possible || !r->probed;
 	end = read_window(r, j);
 	if (end == -EINVAL && was_direct && !r->direct.possible)
 		return read_at(r, offset, len, j);

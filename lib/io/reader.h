@@ -22,6 +22,10 @@ struct scr_reader_direct {
 	bool possible;
 	bool medium;        /* such reads come from the medium for certain */
 	uint32_t align;     /* of offset, length and buffer; a power of two, at least 512 */
+	/* Kept by probe() from one file to the next: what it learned of that file's file system. */
+	bool fs_known;
+	uint64_t fs_dev;
+	long fs_type;
 };
 
 /* What scr_reader_ops.resident counts in, whatever the size of a page. */
@@ -38,6 +42,7 @@ struct scr_reader_ops {
 	int (*fstat)(void *arg, int fd, struct stat *st);
 	int (*fadvise)(void *arg, int fd, off_t offset, off_t len, int advice);
 
+	/* @out holds what the same reader learned of the file before, or zeros. */
 	int (*probe)(void *arg, int fd, struct scr_reader_direct *out);
 	/* One more descriptor of the same file, for direct reads by the same pread. */
 	int (*open_direct)(void *arg, int fd);
@@ -45,6 +50,10 @@ struct scr_reader_ops {
 	/* Sets vec[i] to whether piece i of SCR_READER_PAGE bytes from @offset (a multiple of it)
 	 * is in the page cache. */
 	int (*resident)(void *arg, int fd, off_t offset, size_t len, uint8_t *vec);
+	/* Maps a range of the file for reading, offset a multiple of the page, if all of it is in the
+	 * page cache now; NULL if not, or if that can't be known. */
+	void *(*map)(void *arg, int fd, off_t offset, size_t len);
+	int (*unmap)(void *arg, void *map, size_t len);
 	void *arg;
 };
 
@@ -75,6 +84,9 @@ void scr_reader_free(struct scr_reader *r);
 
 /* Reads @fd (not owned; other readers may use it too) from now on. */
 void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode);
+/* The same, where the caller has just had @st from fstat() of @fd. */
+void scr_reader_attach_known(struct scr_reader *r, int fd, enum scr_reader_mode mode,
+			     const struct stat *st);
 void scr_reader_detach(struct scr_reader *r);
 
 /*
@@ -103,6 +115,24 @@ ssize_t scr_reader_read(struct scr_reader *r, uint64_t offset, size_t len, const
 /* The same, certainly not from what an earlier read left in memory, as far as the system allows. */
 ssize_t scr_reader_reread(struct scr_reader *r, uint64_t offset, size_t len, const uint8_t **data,
 			  struct scr_bad_range *bad, unsigned int maxbad, unsigned int *nbad);
+
+/*
+ * Maps [offset, offset+len) where it is to be read from the cache (not for SCR_READ_CHECK) and all
+ * of it lies there. @offset is a multiple of 64 KiB. Returns the bytes, or NULL: then they are to be
+ * read. They may be looked at within scr_guarded() only. One mapping at a time.
+ */
+const uint8_t *scr_reader_map(struct scr_reader *r, uint64_t offset, size_t len);
+/* Ends it; @used: all of it counts as read. */
+void scr_reader_unmap(struct scr_reader *r, bool used);
+
+/*
+ * Calls @fn(@arg). Returns 0, or -EFAULT if a page of a mapped file could not be had: the file became
+ * shorter, or its medium failed. @fn was then left where it was: it must hold nothing (no lock, no
+ * memory) that would be lost. Needs scr_guard_install(), else the process ends there as it would have.
+ */
+int scr_guarded(void (*fn)(void *arg), void *arg);
+/* Lets this process survive SIGBUS within scr_guarded(), and only there. 0 or -errno. */
+int scr_guard_install(void);
 
 void scr_reader_get_counts(const struct scr_reader *r, struct scr_reader_counts *out);
 

@@ -12,6 +12,27 @@
 /* Direct reads that need more than this are not tried: no medium has such sectors. */
 #define SCR_READER_ALIGN_MAX (64u << 10)
 
+/* Room for reads that are wider than what was asked for, on both sides. */
+#define BUFFER_SIZE (SCR_READER_BUFFER + 2 * SCR_READER_ALIGN_MAX)
+#define PIECES (BUFFER_SIZE / SCR_READER_PAGE)
+
+struct scr_reader {
+	const struct scr_reader_ops *ops;
+	uint8_t *buf;
+	struct scr_reader_counts counts;
+	/* Of the file: */
+	int fd, direct_fd;         /* direct_fd is opened when it is first needed */
+	enum scr_reader_mode mode;
+	struct scr_reader_direct direct;
+	uint64_t size;
+	bool prepared;             /* size is known */
+	bool probed;               /* direct is known */
+	bool no_readahead;
+	uint8_t resident[PIECES];  /* of the window */
+	void *map;                 /* of map_len bytes of the file; NULL: none */
+	size_t map_len;
+};
+
 /*
  * One scr_reader_read(): a window of the file in the buffer. Positions in it are called from, to,
  * at; byte 0 is at @base of the file, a multiple of every alignment in use.

@@ -44,29 +44,52 @@ static int system_fadvise(void *arg SCR_UNUSED, int fd, off_t offset, off_t len,
 	return posix_fadvise(fd, offset, len, advice);
 }
 
-/* What statx says about direct reads of this very file (Linux 6.1): 1, 0 if it says nothing, or -1
- * if they would go through the cache after all (data=journal, encryption, inline data, ...). */
-static int probe_statx(int fd, uint32_t *align)
+/*
+ * What statx says about direct reads of this very file (Linux 6.1): 1, 0 if it says nothing, or -1
+ * if they would go through the cache after all (data=journal, encryption, inline data, ...).
+ */
+static int told_of(const struct statx *stx, uint32_t *align)
 {
 #ifdef STATX_DIOALIGN
-	struct statx stx;
-
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) < 0 ||
-	    !(stx.stx_mask & STATX_DIOALIGN))
+	if (!(stx->stx_mask & STATX_DIOALIGN))
 		return 0;
-	*align = SCR_MAX(stx.stx_dio_offset_align, stx.stx_dio_mem_align);
-	return stx.stx_dio_offset_align ? 1 : -1;
+	*align = SCR_MAX(stx->stx_dio_offset_align, stx->stx_dio_mem_align);
+	return stx->stx_dio_offset_align ? 1 : -1;
 #else
-	(void)fd, (void)align;
+	(void)stx, (void)align;
 	return 0;
 #endif
+}
+
+#ifdef STATX_DIOALIGN
+#define PROBE_MASK (STATX_TYPE | STATX_DIOALIGN)
+#else
+#define PROBE_MASK STATX_TYPE
+#endif
+
+/* The type of the file system that @stx is on: it is asked once for all files in a row on one. */
+static int learn_fs(int fd, const struct statx *stx, struct scr_reader_direct *out)
+{
+	uint64_t dev = (uint64_t)stx->stx_dev_major << 32 | stx->stx_dev_minor;
+	struct statfs fs;
+
+	if (out->fs_known && out->fs_dev == dev)
+		return 0;
+	out->fs_known = false;
+	if (fstatfs(fd, &fs) < 0)
+		return -1;
+	out->fs_known = true;
+	out->fs_dev = dev;
+	out->fs_type = fs.f_type;
+	return 0;
 }
 
 static void probe_device(int fd, struct scr_reader_direct *out)
 {
 	int sector;
 
-	*out = (struct scr_reader_direct){true, true, SCR_READER_PAGE};
+	out->possible = out->medium = true;
+	out->align = SCR_READER_PAGE;
 	if (ioctl(fd, BLKSSZGET, &sector) == 0 && sector >= (int)SCR_SECTOR)
 		out->align = (uint32_t)sector;
 }
@@ -91,26 +114,26 @@ static bool reads_medium(long type, bool told)
 
 static int system_probe(void *arg SCR_UNUSED, int fd, struct scr_reader_direct *out)
 {
-	struct statfs fs;
-	struct stat st;
 	uint32_t align = 0;
+	struct statx stx;
 	int told;
 
-	*out = (struct scr_reader_direct){.possible = false, .align = SCR_READER_PAGE};
-	if (fstat(fd, &st) < 0)
+	out->possible = out->medium = false;
+	out->align = SCR_READER_PAGE;
+	if (statx(fd, "", AT_EMPTY_PATH, PROBE_MASK, &stx) < 0)
 		return -1;
-	if (S_ISBLK(st.st_mode)) {
+	if (S_ISBLK(stx.stx_mode)) {
 		probe_device(fd, out);
 		return 0;
 	}
-	if (fstatfs(fd, &fs) < 0)
+	if (learn_fs(fd, &stx, out) < 0)
 		return -1;
-	told = probe_statx(fd, &align);
+	told = told_of(&stx, &align);
 	/* These have nothing but the cache. */
-	if (told < 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC)
+	if (told < 0 || out->fs_type == TMPFS_MAGIC || out->fs_type == RAMFS_MAGIC)
 		return 0;
 	out->possible = true;
-	out->medium = reads_medium(fs.f_type, told > 0);
+	out->medium = reads_medium(out->fs_type, told > 0);
 	if (told > 0)
 		out->align = SCR_MAX(align, SCR_SECTOR);
 	return 0;
@@ -147,30 +170,17 @@ struct cache_stat {
 	uint64_t cached, dirty, writeback, evicted, recently_evicted;
 };
 
-/* Pages of the range in the cache, or -1. */
-static int64_t cached_pages(int fd, off_t offset, size_t len)
+/* Whether nothing of the range is in the cache (0), all (1), or a part or nobody knows (-1). */
+static int ask_cachestat(int fd, off_t offset, size_t len)
 {
+	const int64_t page = sysconf(_SC_PAGESIZE);
+	const int64_t pages = (offset + (int64_t)len + page - 1) / page - offset / page;
 	struct cache_range range = {(uint64_t)offset, len};
 	struct cache_stat stat;
 
-	return syscall(SYS_cachestat, fd, &range, &stat, 0) == 0 ? (int64_t)stat.cached : -1;
-}
-
-/*
- * The quick answers, and the usual ones: nothing of it is in the cache, or all. "All" also saves
- * pages that were written in part: mincore(2) does not count them before all of them was read.
- */
-static bool ask_cachestat(int fd, const struct stat *st, off_t offset, size_t len, uint8_t *vec)
-{
-	const int64_t page = sysconf(_SC_PAGESIZE), cached = cached_pages(fd, offset, len);
-	int64_t end = offset + (int64_t)len;
-
-	if (S_ISREG(st->st_mode))
-		end = SCR_MIN(end, (int64_t)st->st_size);
-	if (cached < 0 || (cached > 0 && cached != (end + page - 1) / page - offset / page))
-		return false;
-	memset(vec, cached != 0, (len + SCR_READER_PAGE - 1) / SCR_READER_PAGE);
-	return true;
+	if (syscall(SYS_cachestat, fd, &range, &stat, 0) < 0)
+		return -1;
+	return stat.cached == 0 ? 0 : (int64_t)stat.cached == pages ? 1 : -1;
 }
 
 static int ask_mincore(int fd, off_t offset, size_t len, uint8_t *vec)
@@ -195,20 +205,42 @@ static int ask_mincore(int fd, off_t offset, size_t len, uint8_t *vec)
 	return ret;
 }
 
-/* mincore(2) calls everything resident for those who may not write the file: it is not asked. */
+/*
+ * First the quick answers, and the usual ones: nothing of it is in the cache, or all. "All" also saves
+ * pages that were written in part: mincore(2) does not count them before all of them was read.
+ * mincore(2) calls everything resident for those who may not write the file: it is not asked then.
+ */
 static int system_resident(void *arg SCR_UNUSED, int fd, off_t offset, size_t len, uint8_t *vec)
 {
+	int quick = ask_cachestat(fd, offset, len);
 	struct stat st;
 
+	if (quick >= 0) {
+		memset(vec, quick, (len + SCR_READER_PAGE - 1) / SCR_READER_PAGE);
+		return 0;
+	}
 	if (fstat(fd, &st) < 0)
 		return -1;
 	if (geteuid() != 0 && st.st_uid != geteuid()) {
 		errno = EPERM;
 		return -1;
 	}
-	if (ask_cachestat(fd, &st, offset, len, vec))
-		return 0;
 	return ask_mincore(fd, offset, len, vec);
+}
+
+static void *system_map(void *arg SCR_UNUSED, int fd, off_t offset, size_t len)
+{
+	void *map;
+
+	if (ask_cachestat(fd, offset, len) != 1)
+		return NULL;
+	map = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, offset);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static int system_unmap(void *arg SCR_UNUSED, void *map, size_t len)
+{
+	return munmap(map, len);
 }
 
 const struct scr_reader_ops scr_reader_ops_system = {
@@ -220,4 +252,6 @@ const struct scr_reader_ops scr_reader_ops_system = {
 	.open_direct = system_open_direct,
 	.close_direct = system_close_direct,
 	.resident = system_resident,
+	.map = system_map,
+	.unmap = system_unmap,
 };

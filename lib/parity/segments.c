@@ -39,6 +39,7 @@ int scr_segments_open(const struct scr_state *s, bool reading, struct scr_segmen
 	g->state = s;
 	g->dir.dirfd = g->fd = -1;
 	g->reading = reading;
+	g->mode = SCR_READ_CHECK;
 	r = s->dirfd < 0 ? -ENOENT
 			 : scr_state_open_sub(s, SCR_PARITY_DIR_NAME, false, reading, &g->dir, why);
 	if (r < 0 && r != -ENOENT) {
@@ -53,6 +54,11 @@ int scr_segments_open(const struct scr_state *s, bool reading, struct scr_segmen
 void scr_segments_set_reader(struct scr_segments *g, const struct scr_reader_ops *ops)
 {
 	g->ops = ops;
+}
+
+void scr_segments_set_cached(struct scr_segments *g)
+{
+	g->mode = SCR_READ_CACHED;
 }
 
 /* ---- appending --------------------------------------------------------------------------- */

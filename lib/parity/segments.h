@@ -44,6 +44,21 @@ struct scr_parity_gap {
 int scr_segments_read(struct scr_segments *g, uint32_t segment, uint64_t offset, void *p,
 		      uint32_t len, struct scr_parity_gap *gaps, unsigned int max,
 		      unsigned int *ngaps);
+/*
+ * Reading ahead: the parity of small files was written together, and is wanted together. One
+ * thread's; NULL: none yet.
+ */
+struct scr_segments_window;
+/*
+ * Where the window @*w has, or gets by one larger read, bytes [offset, offset+len) of @segment: 1 and
+ * *p, valid until the next call. 0: not this way (too long, or not all of it could be read): use
+ * scr_segments_read(). -errno.
+ */
+int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t segment,
+		      uint64_t offset, uint32_t len, const uint8_t **p);
+void scr_segments_window_free(struct scr_segments_window *w);
+/* Reads through the cache from now on, as the user asked; before the first read. */
+void scr_segments_set_cached(struct scr_segments *g);
 /* Removes segments that @trailer does not count as used, and cuts the unused tail of none; what
  * this process appended stays. Under the exclusive lock. */
 int scr_segments_collect(struct scr_segments *g, const struct scr_trailer *t);

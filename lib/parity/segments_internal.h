@@ -36,6 +36,7 @@ struct scr_segments {
 
 	/* Reading. */
 	const struct scr_reader_ops *ops;
+	enum scr_reader_mode mode;
 	struct scr_segment_fd open[SCR_SEGMENTS_OPEN];
 	uint64_t reads;
 	struct scr_reader *readers[SCR_SEGMENTS_READERS];

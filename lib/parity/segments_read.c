@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 
 /* More bad ranges in one read than this are joined. */
 #define BAD_MAX 64
+/* What is read at once. Many threads read: their buffers should stay small. */
+#define STEP (256u << 10)
 
 /* ---- descriptors ------------------------------------------------------------------------- */
 
@@ -125,7 +128,7 @@ static ssize_t read_some(struct scr_reader *r, uint64_t offset, uint8_t *p, uint
 	struct scr_bad_range bad[BAD_MAX];
 	unsigned int nbad = 0;
 	const uint8_t *data;
-	ssize_t n = scr_reader_read(r, offset + pos, SCR_MIN(len - pos, SCR_READER_BUFFER), &data,
+	ssize_t n = scr_reader_read(r, offset + pos, SCR_MIN(len - pos, STEP), &data,
 				    bad, BAD_MAX, &nbad);
 
 	if (n <= 0)
@@ -154,7 +157,7 @@ int scr_segments_read(struct scr_segments *g, uint32_t segment, uint64_t offset,
 	if (r < 0 && r != -ENOENT && !scr_errno_is_medium(-r))
 		return r;
 	if (r == 0) {
-		scr_reader_attach(reader, o->fd, SCR_READ_CHECK);
+		scr_reader_attach(reader, o->fd, g->mode);
 		while (pos < len && (n = read_some(reader, offset, p, pos, len, &found)) > 0)
 			pos += (uint32_t)n;
 		release(g, o, reader);
@@ -168,4 +171,68 @@ int scr_segments_read(struct scr_segments *g, uint32_t segment, uint64_t offset,
 	}
 	*ngaps = found.count;
 	return 0;
+}
+
+/* ---- reading ahead ----------------------------------------------------------------------- */
+
+struct scr_segments_window {
+	uint32_t segment;   /* 0: nothing is in it */
+	uint32_t len;
+	uint64_t offset;
+	uint8_t data[STEP];
+};
+
+static bool holds(const struct scr_segments_window *w, uint32_t segment, uint64_t offset,
+		  uint32_t len)
+{
+	return w->segment == segment && offset >= w->offset &&
+	       offset + len <= w->offset + w->len;
+}
+
+/* Whether this process may still append to @segment: then a window of it would not stay true. */
+static bool is_own(struct scr_segments *g, uint32_t segment)
+{
+	return g->writable && segment >= g->first_own;
+}
+
+static int fill(struct scr_segments *g, struct scr_segments_window *w, uint32_t segment,
+		uint64_t offset)
+{
+	struct scr_parity_gap gap;
+	unsigned int ngaps = 0;
+	int r;
+
+	w->segment = 0;
+	r = scr_segments_read(g, segment, offset, w->data, sizeof(w->data), &gap, 1, &ngaps);
+	if (r < 0)
+		return r;
+	/* What comes before the end, or before what can't be read, is good. */
+	w->len = ngaps > 0 ? gap.start : (uint32_t)sizeof(w->data);
+	w->offset = offset;
+	w->segment = segment;
+	return 0;
+}
+
+int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t segment,
+		      uint64_t offset, uint32_t len, const uint8_t **p)
+{
+	int r = 0;
+
+	if (len > STEP / 4 || is_own(g, segment))
+		return 0;
+	if (!*w)
+		*w = calloc(1, sizeof(**w));
+	if (!*w)
+		return -ENOMEM;
+	if (!holds(*w, segment, offset, len))
+		r = fill(g, *w, segment, offset);
+	if (r < 0 || !holds(*w, segment, offset, len))
+		return r;
+	*p = (*w)->data + (offset - (*w)->offset);
+	return 1;
+}
+
+void scr_segments_window_free(struct scr_segments_window *w)
+{
+	free(w);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What one extent holds now: read once, checksummed block by block while it is in the cache. */
 #include <config.h>
-#include "pass/content.h"
+#include "pass/content_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +36,18 @@ struct scr_check scr_check_zeros(uint64_t len)
 		power = (uint32_t)crc32_combine(power, power, (z_off_t)n);
 	}
 	return (struct scr_check){.crc = crc, .inet = scr_inet_fold(0)};
+}
+
+void scr_gate_enter(sem_t *gate)
+{
+	while (gate && sem_wait(gate) < 0 && errno == EINTR)
+		;
+}
+
+void scr_gate_leave(sem_t *gate)
+{
+	if (gate)
+		sem_post(gate);
 }
 
 static int prepare_fold(const struct scr_content_reader *cr, struct scr_content *c,
@@ -168,9 +180,8 @@ static struct scr_check check_block(const struct scr_content_reader *cr, struct 
 	return (struct scr_check){.crc = crc, .inet = scr_inet_fold(sum)};
 }
 
-/* Checksums of @len bytes that begin with block @i. */
-static void check_blocks(const struct scr_content_reader *cr, struct scr_content *c, uint32_t i,
-			 const uint8_t *p, size_t len)
+void scr_content_check(const struct scr_content_reader *cr, struct scr_content *c, uint32_t i,
+		       const uint8_t *p, size_t len)
 {
 	while (len > 0) {
 		size_t n = SCR_MIN(len, (size_t)c->cut.block);
@@ -206,7 +217,9 @@ static ssize_t read_piece(const struct scr_content_reader *cr, struct scr_conten
 		if (r < 0)
 			return r;
 	}
-	check_blocks(cr, c, pos / c->cut.block, data, (size_t)n);
+	scr_gate_enter(cr->gate);
+	scr_content_check(cr, c, pos / c->cut.block, data, (size_t)n);
+	scr_gate_leave(cr->gate);
 	return n;
 }
 
@@ -235,16 +248,13 @@ static uint64_t hole_at(const struct scr_content_reader *cr, const struct scr_cu
 	return h == left ? h : h / cut->block * cut->block;
 }
 
-int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *cut,
-		     struct scr_content *c)
+static int read_pieces(const struct scr_content_reader *cr, const struct scr_cut *cut,
+		       struct scr_content *c)
 {
 	size_t step = SCR_READER_BUFFER / cut->block * cut->block;
 	uint32_t pos = 0;
-	int r = prepare(c, cut);
 
-	if (r == 0)
-		r = prepare_fold(cr, c, cut);
-	while (r == 0 && pos < cut->length) {
+	while (pos < cut->length) {
 		uint64_t hole = hole_at(cr, cut, pos);
 		size_t len = SCR_MIN(step, (size_t)(cut->length - pos));
 		ssize_t n = (ssize_t)hole;
@@ -261,12 +271,26 @@ int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *
 		}
 		pos += (uint32_t)n;
 		if (cr->progress)
-			cr->progress(cr->arg, (uint64_t)n);
+			cr->progress(cr->arg, (uint64_t)n, hole == 0);
 		if (!hole && (size_t)n < len)
 			break;
 	}
 	c->present = pos;
-	c->folded &= c->bad_count == 0 && pos == cut->length;
+	return 0;
+}
+
+int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *cut,
+		     struct scr_content *c)
+{
+	int r = prepare(c, cut);
+
+	if (r == 0)
+		r = prepare_fold(cr, c, cut);
+	if (r == 0 && scr_content_map(cr, c))
+		return 0;
+	if (r == 0)
+		r = read_pieces(cr, cut, c);
+	c->folded &= c->bad_count == 0 && c->present == cut->length;
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SCR_PASS_CONTENT_H
 #define SCR_PASS_CONTENT_H
 
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "io/reader.h"
@@ -38,9 +39,12 @@ struct scr_content_reader {
 	bool sparse;               /* the file may have holes: look for them */
 	bool fold;                 /* fold the columns too */
 	bool reread;               /* not from what an earlier read left in memory */
+	/* Entered for computing, not for reading: more threads read than there are processors. NULL:
+	 * no limit. */
+	sem_t *gate;
 	const atomic_int *stop;
 	/* Counts bytes for the progress display; may be NULL. */
-	void (*progress)(void *arg, uint64_t bytes);
+	void (*progress)(void *arg, uint64_t bytes, bool read);
 	void *arg;
 };
 
@@ -58,6 +62,10 @@ void scr_content_free(struct scr_content *c);
 uint32_t scr_content_length(const struct scr_content *c, uint32_t i);
 /* Whether part of block @i could not be read. */
 bool scr_content_is_bad(const struct scr_content *c, uint32_t i);
+
+/* Enters and leaves the gate of @cr (or of none). */
+void scr_gate_enter(sem_t *gate);
+void scr_gate_leave(sem_t *gate);
 
 /* Both checksums of @len bytes. */
 struct scr_check scr_check_bytes(const struct scr_kernels *k, const uint8_t *p, size_t len);

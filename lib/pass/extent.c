@@ -460,6 +460,13 @@ static bool is_left_alone(const struct scr_work *w, const struct scr_extent *bas
 	return w->p->device && w->e.action == SCR_PLAN_ACCEPT && base && base->damage_count == 0;
 }
 
+/* Whether the fold is of any use: there is parity to compare it with, or to be written. */
+static bool wants_fold(const struct scr_work *w, const struct scr_extent *base)
+{
+	return (!w->verify && w->p->header.settings.parity) ||
+	       (base && (base->parity_segment || (base->flags & SCR_EXTENT_PARITY_ZERO)));
+}
+
 int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct scr_cut *cut,
 		       uint64_t run, const struct scr_extent *base)
 {
@@ -471,6 +478,7 @@ int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct sc
 		return 0;
 	if (run > 1)
 		return process_run(k, w, cut, run, base);
+	cr.fold &= wants_fold(w, base);
 	r = scr_content_read(&cr, cut, &k->content);
 	if (r < 0)
 		return scr_work_read_error(w, r);
@@ -481,7 +489,7 @@ int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct sc
 	if (!scr_work_unchanged(k, w))
 		return 0;
 	r = process_content(k, w, base);
-	if (r == -EINTR || r == -ENOMEM)
+	if (scr_pass_interrupted(w->p, r) || r == -ENOMEM)
 		return r;
 	if (r < 0)
 		r = scr_work_read_error(w, r);

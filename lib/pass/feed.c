@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Phase 2, READ: threads that take files, and chunks of large files, from a source. */
 #include <config.h>
-#include "pass/feed.h"
+#include "pass/feed_internal.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -9,248 +9,20 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "pass/suspect.h"
+#include "pass/parity.h"
 
-struct feed {
-	struct scr_pass *p;
-	const struct scr_feed_ops *ops;
-	void *arg;
-	pthread_mutex_t lock;
-	struct scr_work *current;  /* a large file with extents left to hand out */
-	struct scr_extent pending; /* of current: read from the source, not yet handed out */
-	bool have_pending;
-	bool ended;
-	atomic_int error;          /* the first -errno that ends the pass */
-	atomic_bool gone;
-	atomic_uint lost;          /* files in a row whose device seems to be gone */
-	pthread_mutex_t suspect_lock;
-	struct scr_suspects suspects;
-};
-
-/* What a thread works on. */
-struct chunk {
-	struct scr_work *work;
-	bool whole;                /* all of the file, begin included */
-	uint64_t first, end;       /* extents; end is not known yet if whole */
-	struct scr_extent *base;   /* recorded extents of the range, by index */
-	uint32_t count, cap;
-};
-
-/* ---- chunks ------------------------------------------------------------------------------ */
-
-static void clear_chunk(struct chunk *c)
-{
-	for (uint32_t i = 0; i < c->count; i++)
-		scr_extent_free(&c->base[i]);
-	c->count = 0;
-	c->work = NULL;
-	c->whole = false;
-}
-
-/* Moves @e into the chunk. */
-static int take_extent(struct chunk *c, struct scr_extent *e)
-{
-	if (c->count == c->cap) {
-		uint32_t cap = c->cap ? c->cap * 2 : SCR_CHUNK_EXTENTS;
-		struct scr_extent *base = realloc(c->base, cap * sizeof(*base));
-
-		if (!base)
-			return -ENOMEM;
-		c->base = base;
-		c->cap = cap;
-	}
-	c->base[c->count++] = *e;
-	memset(e, 0, sizeof(*e));
-	return 0;
-}
-
-static uint64_t size_of(const struct scr_work *w)
-{
-	return scr_work_size(w);
-}
+/* Threads that read a medium which has no moving parts. */
+#define READERS 16u
+#define READERS_MAX 256u
 
 static struct scr_cut cut_of(const struct scr_work *w, uint64_t i)
 {
-	return scr_cut_extent(&w->p->header.settings.geometry, size_of(w), i);
-}
-
-/* The number of whole extents from @i on that are one hole. */
-static uint64_t hole_run(struct scr_worker *k, const struct scr_work *w, uint64_t i,
-			 uint64_t extents)
-{
-	uint64_t size = size_of(w), at = i * SCR_EXTENT_SIZE, hole;
-
-	if ((uint64_t)w->st.st_blocks * 512 >= (uint64_t)w->st.st_size ||
-	    size != (uint64_t)w->st.st_size)
-		return 0;
-	hole = scr_reader_hole(k->reader, at, size - at);
-	if (at + hole >= size)
-		return extents - i;
-	/* All but the last extent have the same size. */
-	return SCR_MIN(hole / SCR_EXTENT_SIZE, extents - 1 - i);
-}
-
-static int load_pending(struct feed *f, struct scr_work *w)
-{
-	int r = 0;
-
-	if (!f->have_pending && w->has_base) {
-		r = f->ops->extent(f->arg, w, &f->pending);
-		f->have_pending = r == 1;
-	}
-	return r < 0 ? r : 0;
-}
-
-static bool pending_covers(const struct feed *f, uint64_t i)
-{
-	return f->have_pending && f->pending.cut.index <= i &&
-	       i < f->pending.cut.index + f->pending.run;
-}
-
-/* A file that was all holes and still is one comes as one chunk, however large. */
-static uint64_t chunk_end(struct feed *f, struct scr_worker *k, struct scr_work *w, uint64_t i)
-{
-	uint64_t end = SCR_MIN(i + SCR_CHUNK_EXTENTS, w->extents);
-	uint64_t run = hole_run(k, w, i, w->extents);
-
-	if (run <= SCR_CHUNK_EXTENTS)
-		return end;
-	if (!w->has_base || w->record_all)
-		return i + run;
-	if (!pending_covers(f, i) || !f->pending.hole)
-		return end;
-	return SCR_MIN(i + run, f->pending.cut.index + f->pending.run);
-}
-
-/* The part of the pending run from extent @i on stays pending; what comes before is copied. */
-static int split_pending(struct feed *f, struct chunk *c, uint64_t end)
-{
-	struct scr_extent part;
-	int r = scr_extent_copy(&part, &f->pending);
-
-	if (r < 0)
-		return r;
-	r = take_extent(c, &part);
-	if (r < 0)
-		scr_extent_free(&part);
-	else if (f->pending.cut.index + f->pending.run <= end)
-		f->have_pending = false;
-	return r;
-}
-
-static int load_base(struct feed *f, struct chunk *c)
-{
-	int r = load_pending(f, c->work);
-
-	while (r == 0 && f->have_pending && f->pending.cut.index < c->end) {
-		if (f->pending.run > 1) {
-			r = split_pending(f, c, c->end);
-			if (f->have_pending)
-				break;
-		} else {
-			r = take_extent(c, &f->pending);
-			f->have_pending = false;
-		}
-		if (r == 0)
-			r = load_pending(f, c->work);
-	}
-	return r;
-}
-
-static int next_chunk(struct feed *f, struct scr_worker *k, struct chunk *c)
-{
-	struct scr_work *w = f->current;
-	int r;
-
-	scr_worker_attach(k, w);
-	c->work = w;
-	c->first = w->next_extent;
-	r = load_pending(f, w);
-	if (r < 0)
-		return r;
-	c->end = chunk_end(f, k, w, c->first);
-	r = load_base(f, c);
-	w->next_extent = c->end;
-	w->chunks++;
-	if (w->next_extent >= w->extents || w->state != SCR_WORK_OPEN) {
-		w->next_extent = w->extents;
-		f->current = NULL;
-	}
-	return r;
-}
-
-/* ---- files ------------------------------------------------------------------------------- */
-
-static bool is_large(const struct scr_work *w)
-{
-	uint64_t limit = (uint64_t)SCR_CHUNK_EXTENTS * SCR_EXTENT_SIZE;
-
-	return w->e.size > limit || (w->has_base && w->base.stamp.size > limit);
-}
-
-static void drop_pending(struct feed *f)
-{
-	scr_extent_free(&f->pending);
-	f->have_pending = false;
-}
-
-/* Opens a large file under the lock, so that the others can share it. */
-static int start_large(struct feed *f, struct scr_worker *k, struct scr_work *w, struct chunk *c)
-{
-	int r = scr_work_begin(k, w);
-
-	if (r < 0)
-		return r;
-	w->extents = scr_extent_count(size_of(w));
-	if (w->state != SCR_WORK_OPEN || w->extents == 0) {
-		w->extents = w->next_extent = 0;
-		w->chunks = 1;
-		c->work = w;
-		c->first = c->end = 0;
-		return 0;
-	}
-	f->current = w;
-	return next_chunk(f, k, c);
-}
-
-/* Takes a chunk or a file. 1, 0 if there is nothing left, -errno. */
-static int take(struct feed *f, struct scr_worker *k, struct chunk *c)
-{
-	struct scr_work *w = NULL;
-	int r;
-
-	if (f->current) {
-		r = next_chunk(f, k, c);
-		return r < 0 ? r : 1;
-	}
-	if (f->ended)
-		return 0;
-	drop_pending(f);
-	r = f->ops->next(f->arg, &w);
-	if (r <= 0) {
-		f->ended = true;
-		return r;
-	}
-	if (is_large(w)) {
-		r = start_large(f, k, w, c);
-	} else {
-		c->work = w;
-		c->whole = w->whole = true;
-		c->first = 0;
-		c->end = UINT64_MAX;
-		w->chunks = 1;
-		r = load_base(f, c);
-	}
-	if (r < 0 && f->current != w) {
-		scr_work_free(w);
-		c->work = NULL;
-	}
-	return r < 0 ? r : 1;
+	return scr_cut_extent(&w->p->header.settings.geometry, scr_feed_size(w), i);
 }
 
 /* ---- working ----------------------------------------------------------------------------- */
 
-static struct scr_extent *base_of(struct chunk *c, uint64_t i)
+static struct scr_extent *base_of(struct scr_chunk *c, uint64_t i)
 {
 	if (c->work->resized && i >= c->work->fit)
 		return NULL; /* cut otherwise, and compared before */
@@ -272,10 +44,10 @@ static struct scr_extent slice(const struct scr_extent *run, const struct scr_cu
 }
 
 /* How many extents from @i on can be taken as one run of holes; 1: none. */
-static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct chunk *c, uint64_t i)
+static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct scr_chunk *c, uint64_t i)
 {
 	const struct scr_extent *base = w->record_all ? NULL : base_of(c, i);
-	uint64_t run = hole_run(k, w, i, w->extents);
+	uint64_t run = scr_feed_hole_run(k, w, i, w->extents);
 
 	run = SCR_MIN(run, c->end - i);
 	if (run <= 1 || (w->has_base && !w->record_all && !base))
@@ -287,7 +59,7 @@ static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct chunk *c
 	return SCR_MIN(run, base->cut.index + base->run - i);
 }
 
-static int process(struct feed *f, struct scr_worker *k, struct chunk *c)
+static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
 {
 	struct scr_work *w = c->work;
 	int r = 0;
@@ -303,13 +75,14 @@ static int process(struct feed *f, struct scr_worker *k, struct chunk *c)
 			one = slice(base, &cut);
 			base = &one;
 		}
-		r = scr_extent_process(k, w, &cut, run, base);
+		if (!f->ops->due || f->ops->due(f->arg, w, &cut, run, base_of(c, i)))
+			r = scr_extent_process(k, w, &cut, run, base);
 		i += run;
 	}
 	return r;
 }
 
-static int call_done(struct feed *f, struct scr_worker *k, struct scr_work *w, bool last, int r)
+static int call_done(struct scr_feed *f, struct scr_worker *k, struct scr_work *w, bool last, int r)
 {
 	int e;
 
@@ -317,6 +90,9 @@ static int call_done(struct feed *f, struct scr_worker *k, struct scr_work *w, b
 	if (r < 0 && ((r != -EINTR && r != -ENODEV) || last))
 		return r;
 	e = f->ops->done(f->arg, k, w, last);
+	/* Of a shared file, whoever finishes it may be another thread: that comes behind this. */
+	if (e == 0 && !w->whole)
+		e = f->ops->flush(f->arg, k);
 	scr_worker_clear(k);
 	return e < 0 ? e : r;
 }
@@ -326,7 +102,7 @@ static int call_done(struct feed *f, struct scr_worker *k, struct scr_work *w, b
  * Of a shared file each chunk is through with it before it counts itself off: whoever counts to
  * zero is alone with it.
  */
-static int complete(struct feed *f, struct scr_worker *k, struct scr_work *w, int r)
+static int complete(struct scr_feed *f, struct scr_worker *k, struct scr_work *w, int r)
 {
 	bool last = w->whole;
 
@@ -347,7 +123,7 @@ static int complete(struct feed *f, struct scr_worker *k, struct scr_work *w, in
 }
 
 /* The medium errors held back were true: under suspect_lock. */
-static int believe(struct feed *f, struct scr_worker *k)
+static int believe(struct scr_feed *f, struct scr_worker *k)
 {
 	struct scr_work *w;
 	int r = 0;
@@ -357,7 +133,7 @@ static int believe(struct feed *f, struct scr_worker *k)
 	return r;
 }
 
-static int device_gone(struct feed *f)
+static int device_gone(struct scr_feed *f)
 {
 	if (atomic_exchange(&f->gone, true))
 		return -EIO; /* another thread has told */
@@ -367,7 +143,7 @@ static int device_gone(struct feed *f)
 	return -EIO;
 }
 
-static int hold_back(struct feed *f, struct scr_worker *k, struct scr_work *w)
+static int hold_back(struct scr_feed *f, struct scr_worker *k, struct scr_work *w)
 {
 	int r = 0;
 
@@ -380,7 +156,7 @@ static int hold_back(struct feed *f, struct scr_worker *k, struct scr_work *w)
 }
 
 /* Files that failed for a reason that speaks of the device, in a row. */
-static int count_lost(struct feed *f, struct scr_worker *k, struct scr_work *w)
+static int count_lost(struct scr_feed *f, struct scr_worker *k, struct scr_work *w)
 {
 	bool lost = w->state == SCR_WORK_FAILED && w->lost;
 	int r = complete(f, k, w, 0);
@@ -390,26 +166,24 @@ static int count_lost(struct feed *f, struct scr_worker *k, struct scr_work *w)
 	return r;
 }
 
-/* Something was read well from the medium: what was held back is believed. */
-static int complete_good(struct feed *f, struct scr_worker *k, struct scr_work *w, int r,
-			 uint64_t offset)
+/* Something was read well from the medium just now: what was held back is believed. Nothing is in
+ * @k. */
+static int note_good(struct scr_feed *f, struct scr_worker *k, const struct scr_work *w,
+		     uint64_t offset)
 {
+	int r;
+
 	f->lost = 0;
 	pthread_mutex_lock(&f->suspect_lock);
-	if (scr_suspect_good(&f->suspects, w, offset) < 0)
-		r = r < 0 ? r : -ENOMEM;
-	if (r == 0 && f->suspects.count > 0) {
-		r = complete(f, k, w, r);
-		w = NULL;
-		if (r == 0)
-			r = believe(f, k);
-	}
+	r = scr_suspect_good(&f->suspects, w, offset);
+	if (r == 0 && f->suspects.count > 0)
+		r = believe(f, k);
 	pthread_mutex_unlock(&f->suspect_lock);
-	return w ? complete(f, k, w, r) : r;
+	return r;
 }
 
 /* At the end: the device is asked once more before its last errors are believed. */
-static int settle_suspects(struct feed *f)
+static int settle_suspects(struct scr_feed *f)
 {
 	struct scr_worker k;
 	struct scr_work *w;
@@ -420,42 +194,132 @@ static int settle_suspects(struct feed *f)
 	while ((w = scr_suspect_pop(&f->suspects, &k)))
 		if (--w->chunks == 0 && f->current != w)
 			scr_work_free(w);
+	if (r == 0)
+		r = f->ops->flush(f->arg, &k);
 	scr_worker_free(&k);
 	return r;
 }
 
-static int work_on(struct feed *f, struct scr_worker *k, struct chunk *c)
+/* Reads a chunk. *good: something came well from elsewhere than the cache. */
+static int read_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c, bool *good)
 {
 	struct scr_reader_counts before, after;
 	struct scr_work *w = c->work;
-	bool good;
 	int r = 0;
 
 	scr_reader_get_counts(k->reader, &before);
 	if (c->whole) {
 		r = scr_work_begin(k, w);
-		w->extents = w->next_extent = scr_extent_count(size_of(w));
+		w->extents = w->next_extent = scr_extent_count(scr_feed_size(w));
 		c->end = w->extents;
 	}
 	if (r == 0 && w->state == SCR_WORK_OPEN)
 		r = process(f, k, c);
 	scr_reader_get_counts(k->reader, &after);
-	good = after.total - after.cache > before.total - before.cache;
+	*good = after.total - after.cache > before.total - before.cache;
+	return r;
+}
+
+/* A chunk of a large file. */
+static int work_on_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
+{
+	struct scr_work *w = c->work;
+	bool good;
+	int r = read_chunk(f, k, c, &good), e = 0;
+
+	c->work = NULL;
 	if (r == 0 && scr_suspect_is(k, w))
 		return hold_back(f, k, w);
 	if (!good)
 		return r == 0 ? count_lost(f, k, w) : complete(f, k, w, r);
-	return complete_good(f, k, w, r, c->first * (uint64_t)SCR_EXTENT_SIZE);
+	pthread_mutex_lock(&f->suspect_lock);
+	f->lost = 0;
+	if (scr_suspect_good(&f->suspects, w, c->first * (uint64_t)SCR_EXTENT_SIZE) < 0)
+		e = -ENOMEM;
+	pthread_mutex_unlock(&f->suspect_lock);
+	r = complete(f, k, w, r < 0 ? r : e);
+	if (r == 0) {
+		pthread_mutex_lock(&f->suspect_lock);
+		r = believe(f, k);
+		pthread_mutex_unlock(&f->suspect_lock);
+	}
+	return r;
 }
 
-static void set_error(struct feed *f, int r)
+/* ---- small files, several at a time ------------------------------------------------------ */
+
+/* Finishes what is held in @k: first its parity is written, in one piece, then it is journalled. */
+static int finish_held(struct scr_feed *f, struct scr_worker *k)
+{
+	int r = scr_worker_flush_parity(k), e;
+
+	for (unsigned int i = 0; i < k->held_count; i++) {
+		struct scr_work *w = scr_worker_unhold(k, i);
+
+		if (r < 0)
+			scr_work_free(w);
+		else
+			r = complete(f, k, w, 0);
+	}
+	k->held_count = 0;
+	scr_worker_clear(k);
+	e = f->ops->flush(f->arg, k);
+	return r < 0 ? r : e;
+}
+
+/* Whether there is more to do with the open file than to journal what was found. */
+static bool is_open_case(const struct scr_work *w)
+{
+	return w->state != SCR_WORK_OPEN || w->damage_left || w->file_news ||
+	       w->worst > SCR_CHANGED;
+}
+
+/* Small file @c. It is finished together with those before it, unless there is more to it. */
+static int work_on_file(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
+{
+	struct scr_work *w = c->work;
+	bool good, lost;
+	int r = read_chunk(f, k, c, &good);
+
+	c->work = NULL;
+	if (r < 0)
+		return complete(f, k, w, r);
+	if (scr_suspect_is(k, w)) {
+		r = scr_worker_flush_parity(k);
+		return r < 0 ? complete(f, k, w, r) : hold_back(f, k, w);
+	}
+	lost = w->state == SCR_WORK_FAILED && w->lost;
+	if (!is_open_case(w))
+		scr_work_close(w);
+	scr_worker_hold(k, w);
+	if (good)
+		r = note_good(f, k, w, 0);
+	if (r == 0 && w->fd >= 0)
+		r = finish_held(f, k);
+	if (r == 0 && lost && ++f->lost >= SCR_SUSPECT_FILES)
+		r = device_gone(f);
+	return r;
+}
+
+static int work_on_files(struct scr_feed *f, struct scr_worker *k, struct scr_batch *b)
+{
+	int r = 0, e;
+
+	for (unsigned int i = 0; r == 0 && i < b->count; i++)
+		r = work_on_file(f, k, &b->chunk[i]);
+	/* What was finished counts, also where somebody stops here. */
+	e = finish_held(f, k);
+	return r < 0 ? r : e;
+}
+
+static void set_error(struct scr_feed *f, int r)
 {
 	int none = 0;
 
 	atomic_compare_exchange_strong(&f->error, &none, r);
 }
 
-static void add_counts(struct feed *f, struct scr_worker *k)
+static void add_counts(struct scr_feed *f, struct scr_worker *k)
 {
 	struct scr_reader_counts n;
 
@@ -468,30 +332,58 @@ static void add_counts(struct feed *f, struct scr_worker *k)
 	pthread_mutex_unlock(&f->p->ctx->lock);
 }
 
+static int work_on(struct scr_feed *f, struct scr_worker *k, struct scr_batch *b)
+{
+	int r = b->chunk[0].whole ? work_on_files(f, k, b) : work_on_chunk(f, k, &b->chunk[0]);
+	int e = f->ops->flush(f->arg, k);
+
+	scr_opener_close(&k->opener);
+	return r < 0 ? r : e;
+}
+
+/* Files that were taken and not worked on. */
+static void free_rest(struct scr_batch *b)
+{
+	for (unsigned int i = 0; i < b->count; i++)
+		if (b->chunk[i].work && b->chunk[i].whole)
+			scr_work_free(b->chunk[i].work);
+	scr_feed_clear(b);
+}
+
+static int work(struct scr_feed *f, struct scr_worker *k, struct scr_batch *b)
+{
+	int r = 0;
+
+	while (r == 0 && !f->error) {
+		if (f->p->ctx->stop)
+			return -EINTR;
+		pthread_mutex_lock(&f->lock);
+		r = scr_feed_take(f, k, b);
+		pthread_mutex_unlock(&f->lock);
+		if (r > 0)
+			r = work_on(f, k, b);
+		else if (r == 0)
+			break;
+		free_rest(b);
+	}
+	return r;
+}
+
 static void *thread_main(void *arg)
 {
-	struct feed *f = arg;
-	struct chunk c = {0};
+	struct scr_feed *f = arg;
+	struct scr_batch *b = calloc(1, sizeof(*b));
 	struct scr_worker k;
 	int r = scr_worker_init(&k, f->p);
 
-	while (r == 0 && !f->error) {
-		if (f->p->ctx->stop) {
-			r = -EINTR;
-			break;
-		}
-		pthread_mutex_lock(&f->lock);
-		r = take(f, &k, &c);
-		pthread_mutex_unlock(&f->lock);
-		if (r <= 0)
-			break;
-		r = work_on(f, &k, &c);
-		clear_chunk(&c);
-	}
+	k.gate = f->gated ? &f->gate : NULL;
+	if (r == 0)
+		r = b ? work(f, &k, b) : -ENOMEM;
 	if (r < 0)
 		set_error(f, r);
-	clear_chunk(&c);
-	free(c.base);
+	for (unsigned int i = 0; b && i < SCR_BATCH_FILES; i++)
+		free(b->chunk[i].base);
+	free(b);
 	if (k.reader)
 		add_counts(f, &k);
 	scr_worker_free(&k);
@@ -504,37 +396,72 @@ unsigned int scr_feed_threads(const struct scr_pass *p)
 	unsigned int n = p->ctx->opt.threads;
 
 	if (n == 0)
-		n = sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set) : 1;
+		n = sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set)
+								 : 1;
 	return SCR_MIN(SCR_MAX(n, 1u), 256u);
+}
+
+/*
+ * How many threads read. A disk that rotates is read by one, in order; others have many requests in
+ * flight, so that while some wait for the medium others compute. What is in memory already needs no
+ * more than the processors.
+ */
+static unsigned int reading_threads(const struct scr_pass *p, unsigned int computing)
+{
+	unsigned int n = p->ctx->opt.reads_in_flight;
+
+	if (n == 0 && p->ctx->opt.cached)
+		n = computing;
+	if (n == 0)
+		n = p->fs.rotational ? 1 : SCR_MAX(READERS, computing);
+	return SCR_MIN(n, READERS_MAX);
+}
+
+static int init(struct scr_feed *f, unsigned int readers, unsigned int computing)
+{
+	int r = scr_guard_install();
+
+	if (r < 0)
+		return r;
+	f->gated = readers > computing;
+	if (f->gated && sem_init(&f->gate, 0, computing) < 0)
+		return -errno;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_mutex_init(&f->suspect_lock, NULL);
+	return 0;
+}
+
+static void destroy(struct scr_feed *f)
+{
+	scr_feed_drop_pending(f);
+	scr_work_free(f->current);
+	scr_work_free(f->queued);
+	scr_suspect_free(&f->suspects);
+	pthread_mutex_destroy(&f->suspect_lock);
+	pthread_mutex_destroy(&f->lock);
+	if (f->gated)
+		sem_destroy(&f->gate);
 }
 
 int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
 		 unsigned int threads)
 {
-	struct feed f = {.p = p, .ops = ops, .arg = arg};
-	pthread_t *ids = calloc(threads, sizeof(*ids));
-	unsigned int started = 0;
-	int r;
+	unsigned int readers = reading_threads(p, threads), started = 0;
+	struct scr_feed f = {.p = p, .ops = ops, .arg = arg};
+	pthread_t ids[READERS_MAX];
+	int r = init(&f, readers, threads);
 
-	if (!ids)
-		return -ENOMEM;
-	pthread_mutex_init(&f.lock, NULL);
-	pthread_mutex_init(&f.suspect_lock, NULL);
+	if (r < 0)
+		return r;
 	/* This thread is one of them: a single one needs no others. */
-	while (started + 1 < threads &&
-	       pthread_create(&ids[started], NULL, thread_main, &f) == 0)
+	while (started + 1 < readers && pthread_create(&ids[started], NULL, thread_main, &f) == 0)
 		started++;
 	thread_main(&f);
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(ids[i], NULL);
-	free(ids);
 	r = settle_suspects(&f);
 	if (r < 0)
 		set_error(&f, r);
-	drop_pending(&f);
-	scr_work_free(f.current);
-	scr_suspect_free(&f.suspects);
-	pthread_mutex_destroy(&f.suspect_lock);
-	pthread_mutex_destroy(&f.lock);
+	destroy(&f);
 	return f.error;
 }

@@ -9,6 +9,9 @@
 /* After a power cut no more than this is read again. */
 #define SYNC_INTERVAL_NS (30 * SCR_NS_PER_S)
 
+/* Records of one thread that are written together, in bytes, about. */
+#define RECORDS_MAX (256u << 10)
+
 int scr_journalist_open(struct scr_journalist *j, struct scr_pass *p)
 {
 	struct scr_why why = {""};
@@ -64,28 +67,44 @@ static int append_locked(struct scr_journalist *j, const struct scr_buf *record)
 	return r;
 }
 
-int scr_journalist_append(struct scr_journalist *j, struct scr_worker *k,
-			  const struct scr_file_record *f, bool done)
+int scr_journalist_put(struct scr_journalist *j, struct scr_worker *k,
+		       const struct scr_file_record *f, bool done)
 {
 	struct scr_update u = {*f, done, k->results, k->result_count};
+	int r = scr_journal_encode(&k->record, &j->p->header.settings.geometry, &u);
+
+	if (r < 0)
+		scr_trouble(j->p, f->path, f->path_len, -r, "cannot put the result in the journal");
+	else if (k->record.len > RECORDS_MAX)
+		r = scr_journalist_flush(j, k);
+	return r;
+}
+
+int scr_journalist_flush(struct scr_journalist *j, struct scr_worker *k)
+{
 	bool first;
 	int r;
 
-	scr_buf_clear(&k->record);
-	r = scr_journal_encode(&k->record, &j->p->header.settings.geometry, &u);
-	if (r < 0) {
-		scr_trouble(j->p, f->path, f->path_len, -r, "cannot put the result in the journal");
-		return r;
-	}
+	if (k->record.len == 0)
+		return 0;
 	pthread_mutex_lock(&j->lock);
 	first = !j->broken;
 	r = j->broken ? -EIO : append_locked(j, &k->record);
 	pthread_mutex_unlock(&j->lock);
+	scr_buf_clear(&k->record);
 	if (r < 0 && first)
 		scr_trouble(j->p, NULL, 0, -r,
 			    "cannot write the journal in %s; what was finished before is kept",
 			    j->p->state.path);
 	return r;
+}
+
+int scr_journalist_append(struct scr_journalist *j, struct scr_worker *k,
+			  const struct scr_file_record *f, bool done)
+{
+	int r = scr_journalist_put(j, k, f, done), e = scr_journalist_flush(j, k);
+
+	return r < 0 ? r : e;
 }
 
 int scr_journalist_sync(struct scr_journalist *j)

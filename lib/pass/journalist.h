@@ -20,6 +20,11 @@ int scr_journalist_open(struct scr_journalist *j, struct scr_pass *p);
  * written whole is taken back. */
 int scr_journalist_append(struct scr_journalist *j, struct scr_worker *k,
 			  const struct scr_file_record *f, bool done);
+/* The same, but only into @k: what is there already goes first. scr_journalist_flush() writes it. */
+int scr_journalist_put(struct scr_journalist *j, struct scr_worker *k,
+		       const struct scr_file_record *f, bool done);
+/* Writes what was put into @k. 0 or -errno (said). */
+int scr_journalist_flush(struct scr_journalist *j, struct scr_worker *k);
 int scr_journalist_sync(struct scr_journalist *j);
 void scr_journalist_close(struct scr_journalist *j);
 

@@ -1,8 +1,12 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/pass/accept.c \
+	lib/pass/ages.c \
+	lib/pass/ages.h \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \
+	lib/pass/content_internal.h \
+	lib/pass/content_map.c \
 	lib/pass/copies.c \
 	lib/pass/copies.h \
 	lib/pass/ctx.c \
@@ -12,6 +16,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/device.h \
 	lib/pass/device_check.c \
 	lib/pass/device_judge.c \
+	lib/pass/device_owner.c \
 	lib/pass/device_tell.c \
 	lib/pass/diagnose.c \
 	lib/pass/diagnose.h \
@@ -23,12 +28,17 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/extent_internal.h \
 	lib/pass/feed.c \
 	lib/pass/feed.h \
+	lib/pass/feed_internal.h \
+	lib/pass/feed_take.c \
 	lib/pass/filesum.c \
 	lib/pass/filesum.h \
 	lib/pass/journalist.c \
 	lib/pass/journalist.h \
 	lib/pass/judge.c \
 	lib/pass/judge.h \
+	lib/pass/limit.c \
+	lib/pass/limit.h \
+	lib/pass/limit_survey.c \
 	lib/pass/names.c \
 	lib/pass/open.c \
 	lib/pass/parity.c \

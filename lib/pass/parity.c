@@ -12,7 +12,6 @@
 #include "base/compiler.h"
 #include "fold/fold.h"
 
-#define GAPS_MAX 64
 /* Less than this is not worth a word. */
 #define WORTH_SAYING (UINT64_C(1) << 20)
 /* Kept free on the file system of the state: the smaller of this and a twentieth. */
@@ -40,6 +39,8 @@ int scr_parity_open(struct scr_pass *p, bool write)
 	r = scr_segments_open(&p->state, !write, &p->segments, &why);
 	if (r == 0 && p->ctx->reader_ops)
 		scr_segments_set_reader(p->segments, p->ctx->reader_ops);
+	if (r == 0 && p->ctx->opt.cached)
+		scr_segments_set_cached(p->segments);
 	if (r == 0 && write) {
 		r = scr_segments_collect(p->segments, scr_mreader_trailer(p->old));
 		if (r == 0 && p->header.settings.parity)
@@ -174,9 +175,60 @@ static bool crcs_belong_together(const struct scr_content *c, const struct scr_c
 	return true;
 }
 
-static int append(struct scr_worker *k, struct scr_extent *out)
+static int say_write_error(struct scr_pass *p, int r)
+{
+	scr_trouble(p, NULL, 0, -r, "cannot write parity in %s; what was finished before is kept",
+		    p->state.path);
+	return r;
+}
+
+/* In place of a segment, of parity that is in k->pending: its offset is counted in there. */
+#define PENDING UINT32_MAX
+/* More than this is written at once. */
+#define PENDING_MAX (64u << 10)
+
+static void place(struct scr_extent *e, uint32_t count, uint32_t segment, uint64_t offset)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (e[i].parity_segment != PENDING)
+			continue;
+		e[i].parity_segment = segment;
+		e[i].parity_offset += offset;
+	}
+}
+
+int scr_worker_flush_parity(struct scr_worker *k)
+{
+	uint32_t segment;
+	uint64_t offset;
+	int r;
+
+	if (k->pending.len == 0)
+		return 0;
+	r = scr_segments_append(k->p->segments, k->pending.data, (uint32_t)k->pending.len, &segment,
+				&offset);
+	scr_buf_clear(&k->pending);
+	if (r < 0)
+		return say_write_error(k->p, r);
+	for (unsigned int i = 0; i < k->held_count; i++)
+		place(k->held[i].results, k->held[i].count, segment, offset);
+	place(k->results, k->result_count, segment, offset);
+	return 0;
+}
+
+/* Sets the parity of a small file aside. */
+static int append_later(struct scr_worker *k, struct scr_extent *out)
+{
+	out->parity_segment = PENDING;
+	out->parity_offset = k->pending.len;
+	return scr_buf_append(&k->pending, k->content.fold, out->parity_length);
+}
+
+static int append(struct scr_worker *k, struct scr_work *w, struct scr_extent *out)
 {
 	out->parity_length = out->cut.column;
+	if (w->whole && out->parity_length <= PENDING_MAX)
+		return append_later(k, out);
 	return scr_segments_append(k->p->segments, k->content.fold, out->parity_length,
 				   &out->parity_segment, &out->parity_offset);
 }
@@ -188,13 +240,6 @@ static void forget(struct scr_extent *out)
 	out->parity_segment = out->parity_length = 0;
 	out->parity_offset = 0;
 	out->flags &= ~(uint32_t)SCR_EXTENT_PARITY_ZERO;
-}
-
-static int say_write_error(struct scr_pass *p, int r)
-{
-	scr_trouble(p, NULL, 0, -r, "cannot write parity in %s; what was finished before is kept",
-		    p->state.path);
-	return r;
 }
 
 int scr_parity_store(struct scr_worker *k, struct scr_work *w, struct scr_extent *out)
@@ -212,12 +257,14 @@ int scr_parity_store(struct scr_worker *k, struct scr_work *w, struct scr_extent
 	out->parity_checks = malloc(out->cut.parity_blocks * sizeof(*out->parity_checks));
 	if (!out->parity_checks)
 		return -ENOMEM;
+	scr_gate_enter(k->gate);
 	check_parity(k->kernels, &out->cut, c->fold, out->parity_checks);
+	scr_gate_leave(k->gate);
 	if (!crcs_belong_together(c, out->parity_checks)) {
 		forget(out);
 		return -EBADMSG;
 	}
-	r = append(k, out);
+	r = append(k, w, out);
 	if (r < 0) {
 		forget(out);
 		return say_write_error(w->p, r);
@@ -247,31 +294,80 @@ static void tell(struct scr_work *w, const struct scr_extent *base, bool repaire
 	pthread_mutex_unlock(&w->p->ctx->lock);
 }
 
-static bool checks_equal(const struct scr_check *a, const struct scr_check *b, uint32_t n)
+/* Parity blocks that are looked at together, in bytes, if they are no longer than that. */
+#define STEP (256u << 10)
+
+/* Whether blocks @first to @end of the parity of @base, at @p, are as recorded. */
+static bool blocks_sound(const struct scr_kernels *k, const struct scr_extent *base, uint32_t first,
+			 uint32_t end, const uint8_t *p)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (!scr_check_equal(a[i], b[i]))
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t len = parity_block_length(&base->cut, i);
+
+		if (!scr_check_equal(scr_check_bytes(k, p, len), base->parity_checks[i]))
 			return false;
+		p += len;
+	}
 	return true;
 }
 
-/* Whether the stored parity of @base is what its record says. 1, 0, -errno. */
-static int stored_is_sound(struct scr_worker *k, const struct scr_extent *base,
-			   struct scr_check *checks)
+/* Bytes [at, at+len) of the stored parity of @base. 1 and *p, 0 if they can't be read, -errno. */
+static int read_stored(struct scr_worker *k, const struct scr_extent *base, uint32_t at,
+		       uint32_t len, bool ahead, const uint8_t **p)
 {
-	struct scr_parity_gap gaps[GAPS_MAX];
+	struct scr_parity_gap gap;
 	unsigned int ngaps = 0;
-	int r;
+	int r = 0;
 
-	scr_buf_clear(&k->parity);
-	r = scr_buf_reserve(&k->parity, base->parity_length);
-	if (r == 0)
-		r = scr_segments_read(k->p->segments, base->parity_segment, base->parity_offset,
-				      k->parity.data, base->parity_length, gaps, GAPS_MAX, &ngaps);
-	if (r < 0 || ngaps > 0)
+	if (ahead)
+		r = scr_segments_look(k->p->segments, &k->window, base->parity_segment,
+				      base->parity_offset + at, len, p);
+	if (r != 0)
 		return r;
-	check_parity(k->kernels, &base->cut, k->parity.data, checks);
-	return checks_equal(checks, base->parity_checks, base->cut.parity_blocks);
+	scr_buf_clear(&k->parity);
+	r = scr_buf_reserve(&k->parity, len);
+	if (r == 0)
+		r = scr_segments_read(k->p->segments, base->parity_segment,
+				      base->parity_offset + at, k->parity.data, len, &gap, 1,
+				      &ngaps);
+	*p = k->parity.data;
+	return r < 0 ? r : ngaps == 0;
+}
+
+/*
+ * Whether the stored parity of @base is what its record says. 1, 0, -errno. *same receives whether it
+ * is the fold too: its checksums can miss what those of the data missed.
+ */
+static int compare_stored(struct scr_worker *k, const struct scr_extent *base, bool ahead,
+			  bool *same)
+{
+	const struct scr_cut *cut = &base->cut;
+	const uint32_t step = SCR_MAX(STEP / cut->block, 1u);
+	int r = 1;
+
+	*same = true;
+	for (uint32_t i = 0; r == 1 && i < cut->parity_blocks; i += step) {
+		uint32_t end = SCR_MIN(i + step, cut->parity_blocks), at = i * cut->block;
+		uint32_t len = SCR_MIN(end * cut->block, base->parity_length) - at;
+		const uint8_t *p;
+
+		r = read_stored(k, base, at, len, ahead, &p);
+		if (r != 1)
+			break;
+		scr_gate_enter(k->gate);
+		r = blocks_sound(k->kernels, base, i, end, p);
+		*same = *same && memcmp(p, k->content.fold + at, len) == 0;
+		scr_gate_leave(k->gate);
+	}
+	return r;
+}
+
+/* The same; what was read ahead is not believed when it speaks of damage. */
+static int stored_is_sound(struct scr_worker *k, const struct scr_extent *base, bool *same)
+{
+	int r = compare_stored(k, base, true, same);
+
+	return r == 1 && *same ? 1 : compare_stored(k, base, false, same);
 }
 
 /* Stored parity that is damaged, over sound data: a run writes it anew. */
@@ -281,7 +377,7 @@ static int rebuild(struct scr_worker *k, struct scr_work *w, const struct scr_ex
 	int r = 0;
 
 	if (out && k->p->header.settings.parity)
-		r = append(k, out);
+		r = append(k, w, out);
 	if (r < 0)
 		return say_write_error(w->p, r);
 	tell(w, base, out && k->p->header.settings.parity, false);
@@ -291,27 +387,22 @@ static int rebuild(struct scr_worker *k, struct scr_work *w, const struct scr_ex
 static int check_stored(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
 			struct scr_extent *out)
 {
-	struct scr_content *c = &k->content;
-	struct scr_check *checks = malloc(base->cut.parity_blocks * sizeof(*checks));
-	int r;
+	bool sound, same;
+	int r = stored_is_sound(k, base, &same);
 
-	if (!checks)
-		return -ENOMEM;
-	check_parity(k->kernels, &base->cut, c->fold, checks);
-	if (!checks_equal(checks, base->parity_checks, base->cut.parity_blocks)) {
-		/* All blocks check, and yet the fold is another one than recorded. */
-		tell(w, base, false, true);
-		r = 0;
-	} else {
-		r = stored_is_sound(k, base, checks);
-		if (r == 0)
-			r = rebuild(k, w, base, out);
-		/* The checksums of parity can miss what those of the data missed. */
-		else if (r == 1 && memcmp(k->parity.data, c->fold, base->parity_length) != 0)
-			tell(w, base, false, true);
-	}
-	free(checks);
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	/* Equal to the fold and as recorded: nothing is left to be asked of the fold. */
+	if (r == 1 && same)
+		return 0;
+	scr_gate_enter(k->gate);
+	sound = blocks_sound(k->kernels, base, 0, base->cut.parity_blocks, k->content.fold);
+	scr_gate_leave(k->gate);
+	/* All blocks check, and yet the fold is another one than recorded: or than stored. */
+	if (sound && r == 0)
+		return rebuild(k, w, base, out);
+	tell(w, base, false, true);
+	return 0;
 }
 
 int scr_parity_check(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,

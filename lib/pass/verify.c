@@ -220,7 +220,19 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 	return 0;
 }
 
-static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_done};
+/* Nothing is written. */
+static int feed_flush(void *arg, struct scr_worker *k)
+{
+	(void)arg, (void)k;
+	return 0;
+}
+
+static const struct scr_feed_ops ops = {
+	.next = feed_next,
+	.extent = feed_extent,
+	.done = feed_done,
+	.flush = feed_flush,
+};
 
 /* ---- the verb ---------------------------------------------------------------------------- */
 
@@ -294,8 +306,10 @@ int scr_verb_verify(struct scr_ctx *ctx, const char *target, const char *const *
 	}
 	if (r == 0)
 		r = verify(&v);
-	if (r == 0)
+	if (r == 0) {
 		scr_device_tell_limits(&p);
+		scr_device_tell_owners(&p);
+	}
 	free_verify(&v);
 	return scr_pass_end(&p, r, out);
 }

@@ -83,13 +83,20 @@ static void cannot_open(struct scr_work *w, int err)
 	}
 }
 
-static int open_file(struct scr_work *w)
+static int open_file(struct scr_worker *k, struct scr_work *w)
 {
-	int fd = scr_pass_open_file(w->p, (char *)w->path.data, w->path.len, &w->st);
+	const struct scr_pass *p = w->p;
+	bool leaf = p->leaf && w->path.len == 1;
+	const char *name = leaf ? p->leaf : (char *)w->path.data;
+	size_t len = leaf ? strlen(name) : w->path.len;
+	int fd = p->device ? scr_device_open_file(w->p, &w->st)
+			   : scr_opener_open(&k->opener, p->rootfd, name, len,
+					     !p->policy.cross_mounts, &w->st);
 
 	if (fd < 0)
 		return fd;
 	w->fd = fd;
+	w->opened = true;
 	return 0;
 }
 
@@ -292,7 +299,7 @@ int scr_work_begin(struct scr_worker *k, struct scr_work *w)
 
 	w->began_ns = scr_clock_wall(w->p->ctx->clock);
 	scr_ctx_path(w->p->ctx, (char *)w->path.data, w->path.len);
-	r = open_file(w);
+	r = open_file(k, w);
 	if (r < 0) {
 		if (r == -ENOMEM)
 			return r;
@@ -358,7 +365,7 @@ static bool metadata_moved(const struct scr_work *w)
 {
 	const struct scr_file_record *b = &w->base;
 
-	if (w->fd < 0 || !w->has_base)
+	if (!w->opened || !w->has_base)
 		return false;
 	return b->mode != w->st.st_mode || b->uid != w->st.st_uid || b->gid != w->st.st_gid ||
 	       b->nlink != w->st.st_nlink ||
@@ -370,6 +377,7 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 {
 	int64_t now = scr_clock_wall(w->p->ctx->clock);
 	const char *path = (char *)w->path.data;
+	uint64_t since;
 
 	w->worst = SCR_SKIPPED;
 	scr_emit_file(w->p, &(struct scr_file_event){.name = {path, w->path.len},
@@ -379,10 +387,12 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 	*f = from_base(w);
 	if (!f->skipped_since_ns)
 		f->skipped_since_ns = now;
-	if (now - f->skipped_since_ns > w->p->policy.stale_after_ns)
+	/* Unsigned: a manifest may hold any time. */
+	since = now > f->skipped_since_ns ? (uint64_t)now - (uint64_t)f->skipped_since_ns : 0;
+	if (since > (uint64_t)w->p->policy.stale_after_ns)
 		scr_trouble(w->p, path, w->path.len, 0,
-			    "no pass could check the file for %lld days",
-			    (long long)((now - f->skipped_since_ns) / SCR_NS_PER_S / 86400));
+			    "no pass could check the file for %llu days",
+			    (unsigned long long)(since / SCR_NS_PER_S / 86400));
 	return true;
 }
 
@@ -411,7 +421,7 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 	/* Damage keeps the old record; a new file has none yet. */
 	*f = w->damage_left && w->has_base && !w->record_all && !w->resized ? from_base(w)
 									    : from_stat(w);
-	if (w->fd < 0 && !w->has_base)
+	if (!w->opened && !w->has_base)
 		return false; /* it could never be opened: there is nothing to record */
 	f->damage = w->file_damage;
 	f->skipped_since_ns = 0;

@@ -12,12 +12,19 @@
 #include "pass/judge.h"
 #include "pass/pass.h"
 #include "pass/plan.h"
+#include "walk/resolve.h"
 
 enum scr_work_state {
 	SCR_WORK_OPEN,     /* extents are to be processed */
 	SCR_WORK_SETTLED,  /* the verdict stands: nothing (more) is to be read */
 	SCR_WORK_CHANGED,  /* it changed or vanished while being read */
 	SCR_WORK_FAILED,   /* trouble, said: the record stays as it is */
+};
+
+/* What a visit of a limited pass is about; see limit.h. */
+struct scr_band {
+	uint8_t queue;
+	uint32_t first, end;       /* slots of its histogram */
 };
 
 struct scr_work {
@@ -33,7 +40,8 @@ struct scr_work {
 	struct scr_extent *damaged; /* copies of the base's extents with open damage */
 	uint32_t damaged_count;
 
-	int fd;
+	int fd;                    /* -1: not opened, or closed already */
+	bool opened;
 	struct stat st;
 	int64_t began_ns;          /* wall clock when reading began */
 	bool unsynced;             /* young content could not be synced before it was read */
@@ -54,6 +62,11 @@ struct scr_work {
 	bool cut_short;            /* a chunk did not come to its end: nor does the file */
 	bool suspect;              /* a medium error in it is not yet believed */
 
+	/* Of a limited pass. */
+	struct scr_band band;
+	uint64_t paid[2];          /* bytes taken from the budget, by queue */
+	uint64_t taken;            /* extents that were due */
+
 	/* Results; what is not atomic is under lock. */
 	pthread_mutex_t lock;
 	_Atomic(enum scr_work_state) state;
@@ -67,6 +80,18 @@ struct scr_work {
 /* A work for plan entry or recorded file; NULL if out of memory. */
 struct scr_work *scr_work_new(struct scr_pass *p, bool verify);
 void scr_work_free(struct scr_work *w);
+/* Its content is no longer needed. */
+void scr_work_close(struct scr_work *w);
+
+/* Small files that are finished together. */
+#define SCR_BATCH_FILES 64
+
+/* A file that was read and waits to be finished, with its results. */
+struct scr_held {
+	struct scr_work *work;
+	struct scr_extent *results;
+	uint32_t count, cap;
+};
 
 /* What a worker thread owns. */
 struct scr_worker {
@@ -77,6 +102,12 @@ struct scr_worker {
 	struct scr_extent *results;      /* of the chunk, to be journalled */
 	uint32_t result_count, result_cap;
 	struct scr_buf record, parity;
+	struct scr_opener opener;
+	sem_t *gate;                     /* entered for computing; NULL: no limit */
+	struct scr_held held[SCR_BATCH_FILES];
+	unsigned int held_count;
+	struct scr_buf pending;          /* parity of what is held, to be appended in one piece */
+	struct scr_segments_window *window; /* stored parity read ahead */
 };
 
 int scr_worker_init(struct scr_worker *k, struct scr_pass *p);
@@ -84,6 +115,10 @@ void scr_worker_free(struct scr_worker *k);
 /* A zeroed place for one more result, or NULL. */
 struct scr_extent *scr_worker_result(struct scr_worker *k);
 void scr_worker_clear(struct scr_worker *k);
+/* Sets @w aside, with the results in @k; at most SCR_BATCH_FILES. */
+void scr_worker_hold(struct scr_worker *k, struct scr_work *w);
+/* The results of held file @i into @k, which has none; returns the file. held_count is the caller's. */
+struct scr_work *scr_worker_unhold(struct scr_worker *k, unsigned int i);
 void scr_worker_attach(struct scr_worker *k, struct scr_work *w);
 /* How content of @w is read by @k. */
 struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const struct scr_work *w,

@@ -22,8 +22,13 @@ void scr_worker_free(struct scr_worker *k)
 	scr_content_free(&k->scratch);
 	scr_worker_clear(k);
 	free(k->results);
+	for (unsigned int i = 0; i < SCR_BATCH_FILES; i++)
+		free(k->held[i].results);
 	scr_buf_free(&k->record);
 	scr_buf_free(&k->parity);
+	scr_buf_free(&k->pending);
+	scr_opener_free(&k->opener);
+	scr_segments_window_free(k->window);
 }
 
 struct scr_extent *scr_worker_result(struct scr_worker *k)
@@ -51,6 +56,37 @@ void scr_worker_clear(struct scr_worker *k)
 	k->result_count = 0;
 }
 
+/* Trades the results in @k for those of @h. */
+static void swap_results(struct scr_worker *k, struct scr_held *h)
+{
+	struct scr_held mine = {NULL, k->results, k->result_count, k->result_cap};
+
+	k->results = h->results;
+	k->result_count = h->count;
+	k->result_cap = h->cap;
+	h->results = mine.results;
+	h->count = mine.count;
+	h->cap = mine.cap;
+}
+
+void scr_worker_hold(struct scr_worker *k, struct scr_work *w)
+{
+	struct scr_held *h = &k->held[k->held_count++];
+
+	swap_results(k, h);
+	h->work = w;
+}
+
+struct scr_work *scr_worker_unhold(struct scr_worker *k, unsigned int i)
+{
+	struct scr_held *h = &k->held[i];
+	struct scr_work *w = h->work;
+
+	swap_results(k, h);
+	h->work = NULL;
+	return w;
+}
+
 static enum scr_reader_mode mode_of(const struct scr_worker *k, const struct scr_work *w)
 {
 	if (k->p->ctx->opt.cached)
@@ -61,15 +97,15 @@ static enum scr_reader_mode mode_of(const struct scr_worker *k, const struct scr
 
 void scr_worker_attach(struct scr_worker *k, struct scr_work *w)
 {
-	scr_reader_attach(k->reader, w->fd, mode_of(k, w));
+	scr_reader_attach_known(k->reader, w->fd, mode_of(k, w), &w->st);
 	k->kernels = scr_pass_kernels(k->p);
 }
 
-static void count_progress(void *arg, uint64_t bytes)
+static void count_progress(void *arg, uint64_t bytes, bool read)
 {
 	struct scr_pass *p = arg;
 
-	p->ctx->bytes_done += bytes;
+	scr_ctx_progress(p->ctx, bytes, read);
 }
 
 struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const struct scr_work *w,
@@ -80,6 +116,7 @@ struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const 
 		.kernels = again ? scr_kernels_reference() : k->kernels,
 		.sparse = (uint64_t)w->st.st_blocks * 512 < (uint64_t)w->st.st_size,
 		.fold = !again && k->p->segments,
+		.gate = k->gate,
 		.reread = again,
 		.stop = &k->p->ctx->stop,
 		.progress = again ? NULL : count_progress,
@@ -101,12 +138,18 @@ struct scr_work *scr_work_new(struct scr_pass *p, bool verify)
 	return w;
 }
 
+void scr_work_close(struct scr_work *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+}
+
 void scr_work_free(struct scr_work *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0)
-		close(w->fd);
+	scr_work_close(w);
 	for (uint32_t i = 0; i < w->damaged_count; i++)
 		scr_extent_free(&w->damaged[i]);
 	free(w->damaged);
@@ -157,7 +200,7 @@ bool scr_work_errno_lost(int err)
 
 int scr_work_read_error(struct scr_work *w, int r)
 {
-	if (r == -EINTR || r == -ENOMEM)
+	if (scr_pass_interrupted(w->p, r) || r == -ENOMEM)
 		return r;
 	if (r == -ESTALE) {
 		settle(w, SCR_WORK_CHANGED);

@@ -8,6 +8,7 @@ lib_libbitscrub_a_SOURCES += \
 	lib/walk/glob_internal.h \
 	lib/walk/level.c \
 	lib/walk/names.c \
+	lib/walk/opener.c \
 	lib/walk/resolve.c \
 	lib/walk/resolve.h \
 	lib/walk/resolve_internal.h \

@@ -95,9 +95,8 @@ int scr_reopen_regular(int pathfd, int dirfd, const char *name, const struct sta
 	return fd;
 }
 
-/* @pathfd is open with O_PATH: nothing has been opened for reading, whatever it is. */
-static int open_checked(int pathfd, int dirfd, const char *name, bool same_fs, dev_t root_dev,
-			struct stat *st)
+int scr_open_checked(int pathfd, int dirfd, const char *name, bool same_fs, dev_t root_dev,
+		     struct stat *st)
 {
 	struct stat found;
 	int fd;
@@ -149,14 +148,14 @@ int scr_open_beneath_by(scr_step_fn step, int rootfd, const char *path, size_t l
 	if (fstat(rootfd, &root) < 0)
 		return -errno;
 	if (len == 1 && path[0] == '.') /* the root is the file itself */
-		return open_checked(rootfd, rootfd, "", same_fs, root.st_dev, st);
+		return scr_open_checked(rootfd, rootfd, "", same_fs, root.st_dev, st);
 	at = descend(step, rootfd, path, len, same_fs, chunk);
 	if (at < 0)
 		return at;
 	pathfd = step(at, chunk, O_PATH, same_fs);
 	fd = pathfd;
 	if (pathfd >= 0) {
-		fd = open_checked(pathfd, at, chunk, same_fs, root.st_dev, st);
+		fd = scr_open_checked(pathfd, at, chunk, same_fs, root.st_dev, st);
 		close(pathfd);
 	}
 	if (at != rootfd)
