@@ -69,3 +69,47 @@ at_sector() {
 		print "$3\n" if /^(0x\S+)\s+(0x\S+)\s+(\S)$/ && hex $1 <= $o && $o < hex($1) + hex $2' \
 		"$2" "$1"
 }
+
+# find_text IMAGE TEXT: where it is first, in bytes.
+find_text() {
+	perl -e '
+		my ($f, $t) = @ARGV; my ($at, $buf) = (0, "");
+		open my $h, "<", $f or die "$f: $!";
+		while (read $h, my $more, 1 << 22) {
+			$buf .= $more;
+			my $i = index $buf, $t;
+			if ($i >= 0) { print $at + $i, "\n"; exit 0 }
+			my $drop = length($buf) - length($t);
+			if ($drop > 0) { $at += $drop; $buf = substr $buf, $drop }
+		}
+		exit 1' "$1" "$2"
+}
+
+# fs_device TYPE: a new file system on disk.img, attached, with files at mnt (unmounted again): a is
+# 300000 bytes, and has MARKER-A from byte 200000 on.
+fs_device() {
+	need_loop
+	need "mkfs.$1"
+	local size=48M
+	[ "$1" != xfs ] || size=320M
+	[ "$1" != btrfs ] || size=128M
+	rm -f disk.img
+	truncate -s "$size" disk.img
+	"mkfs.$1" -q disk.img >/dev/null 2>&1
+	attach disk.img
+	mount_device "$DEV" mnt
+	mkdir -p mnt/dir
+	data 5 300000 >mnt/dir/a
+	poke mnt/dir/a 200000 MARKER-A
+	data 6 50000 >mnt/b
+	sync
+	umount mnt
+}
+
+# write_fs: somebody mounts $DEV and writes.
+write_fs() {
+	mount_device "$DEV" mnt
+	date +%N >>mnt/written
+	sync
+	umount mnt
+}
