@@ -301,6 +301,59 @@ static void test_btrfs(void **state)
 	release();
 }
 
+/* Several devices: each byte of a file is found on the device that an independent tool names, and
+ * so is the mirror. */
+static void raid(const char *profile, unsigned int n, const char *mirrors)
+{
+	char *name[4] = {NULL}, all[256] = "", path[64];
+	unsigned int asked = 0;
+
+	mkdir("m", 0755);
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "img%u", i);
+		assert_true(dev_sh("rm -f %s; truncate -s 200M %s", path, path));
+		name[i] = dev_attach(path, "");
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), " %s", name[i]);
+	}
+	SKIP_UNLESS(
+		dev_sh("mkfs.btrfs -q -f -m raid1 -d %s %s && btrfs device scan %s && mount %s m",
+		       profile, all, all, name[0]),
+		"this kernel mounts no btrfs of this profile");
+	assert_true(dev_sh("head -c 2000000 /dev/urandom >m/f && sync -f m"));
+	for (uint64_t at = 0; at < 1900000; at += 5 * 65536 + 4096) {
+		const char *line = dev_line(
+			"btrfs-map-logical -l %llu %s | sed -n 's/^mirror %s logical "
+			".* physical \\([0-9]*\\) device \\(.*\\)/\\1 \\2/p' | tr '\\n' ' '",
+			(unsigned long long)where("f", at), name[0], mirrors);
+		unsigned long long place;
+		char told[1024];
+
+		snprintf(told, sizeof(told), "%s", line);
+		for (const char *p = told; sscanf(p, "%llu %63s", &place, path) == 2; asked++) {
+			device = strdup(path);
+			is(place, 4096, "file f@%llu", (unsigned long long)at);
+			free(device);
+			device = NULL;
+			p = strstr(p, path) + strlen(path);
+		}
+	}
+	assert_true(asked >= 5);
+	assert_true(dev_sh("umount m; for d in %s; do btrfs device scan --forget $d; done", all));
+	for (unsigned int i = 0; i < n; i++)
+		dev_detach(name[i]);
+}
+
+static void test_btrfs_raid(void **state)
+{
+	(void)state;
+	NEED_LOOP();
+	raid("raid1", 2, ".");
+	raid("raid0", 3, ".");
+	raid("raid10", 4, ".");
+	raid("raid5", 3, "1");
+	raid("raid6", 4, "1");
+}
+
 static void put_chunk(uint8_t *item, uint64_t length, uint64_t type, unsigned int n,
 		      unsigned int sub)
 {
@@ -391,8 +444,8 @@ static int teardown(void **state)
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, teardown)
 
 static const struct CMUnitTest tests[] = {
-	T(test_refused),  T(test_ext4),  T(test_ext4_nameless),         T(test_xfs),
-	T(test_xfs_rmap), T(test_btrfs), cmocka_unit_test(test_chunks),
+	T(test_refused),  T(test_ext4),  T(test_ext4_nameless), T(test_xfs),
+	T(test_xfs_rmap), T(test_btrfs), T(test_btrfs_raid),    cmocka_unit_test(test_chunks),
 };
 
 SYS_MAIN(tests)

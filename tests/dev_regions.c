@@ -132,6 +132,7 @@ static void test_gpt(void **state)
 	probe_sectors("d", 512);
 	assert_int_equal(count, 9);
 	is(2, MIB, 16 * MIB, SCR_REGION_FS, "partition 1 (ext4 'my 'x'')");
+	assert_true(list[0].damaged && !list[2].damaged && !list[8].damaged);
 }
 
 static void test_dos(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Evidence of btrfs: the generation, which every commit increments, and the log tree, which fsync
- * writes between commits.
+/* Evidence of btrfs: the generation, which every commit increments. While there is a log tree,
+ * which fsync writes between commits, it was not unmounted, and there is none.
  *
  * The superblock of 4096 bytes lies at 64 KiB, with copies at 64 MiB and 256 GiB. It begins with a
  * checksum of the rest. Kinds of checksum other than CRC-32C are not computed here: then a copy
@@ -48,16 +48,21 @@ static bool mirrored(const struct scr_place *p, const uint8_t *sb)
 	       memcmp(sb + FLAGS, copy + FLAGS, SB_SIZE - FLAGS) == 0;
 }
 
-bool scr_evidence_btrfs(const struct scr_place *p, uint64_t *token)
+bool scr_evidence_btrfs(const struct scr_place *p, uint64_t *token, bool *damaged)
 {
 	uint8_t sb[SB_SIZE];
+	bool right;
 	uint64_t t;
 
-	if (!read_super(p, PRIMARY, sb) || (!checksum_right(sb) && !mirrored(p, sb)))
+	*damaged = !read_super(p, PRIMARY, sb);
+	if (*damaged)
+		return false;
+	right = checksum_right(sb);
+	*damaged = !right && scr_get_le16(sb + CSUM_TYPE) == 0;
+	if ((!right && !mirrored(p, sb)) || scr_get_le64(sb + LOG_ROOT) != 0)
 		return false;
 	t = scr_token_mix_bytes(0, sb + FSID, 16);
-	t = scr_token_mix(t, scr_get_le64(sb + GENERATION));
-	*token = scr_token_mix(t, scr_get_le64(sb + LOG_ROOT));
+	*token = scr_token_mix(t, scr_get_le64(sb + GENERATION));
 	return true;
 }
 
@@ -69,6 +74,7 @@ bool scr_backup_btrfs(const struct scr_place *p, struct scr_region *out)
 	if (!read_super(p, MIRROR, sb) || !checksum_right(sb))
 		return false;
 	out->kind = SCR_REGION_FS;
+	out->damaged = true;
 	strcpy(out->type, "btrfs");
 	for (unsigned int i = 0; i < 16; i++)
 		to += sprintf(to, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",

@@ -29,28 +29,42 @@ int scr_claims_add(struct scr_claims *c, const struct scr_region *r)
 	return 0;
 }
 
-static int add_table(struct scr_claims *c, const char *type, uint64_t offset, uint64_t length)
+/* Whether the header of a GPT is at byte @at. What of it and of the entries is wrong is libblkid's
+ * to know: it then takes the other. */
+static bool gpt_at(int fd, uint64_t at, uint64_t size)
 {
-	struct scr_region r = {.offset = offset, .length = length, .kind = SCR_REGION_TABLE};
+	const struct scr_place p = {fd, 0, size};
+	char magic[8];
+
+	return scr_place_read(&p, at, magic, sizeof(magic)) && memcmp(magic, "EFI PART", 8) == 0;
+}
+
+static int add_table(struct scr_claims *c, const char *type, uint64_t offset, uint64_t length,
+		     bool damaged)
+{
+	struct scr_region r = {
+		.offset = offset, .length = length, .kind = SCR_REGION_TABLE, .damaged = damaged};
 
 	snprintf(r.type, sizeof(r.type), "%s", type);
 	return scr_claims_add(c, &r);
 }
 
 /* The sectors that the table itself is in, at both ends for GPT. */
-static int add_tables(struct scr_claims *c, const char *type, uint64_t size, uint32_t logical)
+static int add_tables(struct scr_claims *c, int fd, const char *type, uint64_t size,
+		      uint32_t logical)
 {
 	int ret;
 
 	if (strcmp(type, "gpt") != 0)
-		return add_table(c, type, 0, SCR_MIN((uint64_t)logical, size));
+		return add_table(c, type, 0, SCR_MIN((uint64_t)logical, size), false);
 	if (size < 2 * (GPT_ENTRIES + 2 * (uint64_t)logical))
-		return add_table(c, type, 0, size);
+		return add_table(c, type, 0, size, false);
 	/* A protective MBR, the header, the entries; entries and header again. */
-	ret = add_table(c, type, 0, 2 * (uint64_t)logical + GPT_ENTRIES);
+	ret = add_table(c, type, 0, 2 * (uint64_t)logical + GPT_ENTRIES,
+			!gpt_at(fd, logical, size));
 	if (ret == 0)
 		ret = add_table(c, type, size - logical - GPT_ENTRIES,
-				(uint64_t)logical + GPT_ENTRIES);
+				(uint64_t)logical + GPT_ENTRIES, false);
 	return ret;
 }
 
@@ -76,13 +90,14 @@ static int add_partition(struct scr_claims *c, blkid_partition part, uint64_t si
 	return scr_claims_add(c, &r);
 }
 
-static int add_list(struct scr_claims *c, blkid_partlist list, uint64_t size, uint32_t logical)
+static int add_list(struct scr_claims *c, int fd, blkid_partlist list, uint64_t size,
+		    uint32_t logical)
 {
 	blkid_parttable table = blkid_partlist_get_table(list);
 	int n = blkid_partlist_numof_partitions(list), ret = 0;
 
 	if (table)
-		ret = add_tables(c, blkid_parttable_get_type(table), size, logical);
+		ret = add_tables(c, fd, blkid_parttable_get_type(table), size, logical);
 	for (int i = 0; i < n && ret == 0; i++)
 		ret = add_partition(c, blkid_partlist_get_partition(list, i), size);
 	return ret;
@@ -107,7 +122,7 @@ int scr_claims_partitions(struct scr_claims *c, int fd, uint64_t size, uint32_t 
 	/* NULL: no table, or one that can't be read. */
 	list = blkid_probe_get_partitions(probe);
 	if (list)
-		ret = add_list(c, list, size, logical);
+		ret = add_list(c, fd, list, size, logical);
 	for (size_t i = 0; i < c->count; i++)
 		*partitions += c->list[i].kind == SCR_REGION_EMPTY;
 out:

@@ -10,6 +10,8 @@
  * of the 24 bytes that the token is made of: it would make a file system look written, and hide rot
  * elsewhere if there is any at the same time; two accidents, the one in 24 bytes. A superblock
  * overwritten, shifted or torn is found out.
+ *
+ * One that was not unmounted is no evidence: it looks the same from the moment of mounting on.
  */
 #include <config.h>
 #include "dev/region_internal.h"
@@ -41,6 +43,7 @@
 #define FIRST_INO 0x54
 #define INODE_SIZE 0x58
 #define FEATURE_COMPAT 0x5c
+#define FEATURE_INCOMPAT 0x60
 #define FEATURE_RO_COMPAT 0x64
 #define UUID 0x68
 #define MKFS_TIME 0x108
@@ -51,6 +54,8 @@
 #define CHECKSUM 0x3fc
 
 #define EXT_MAGIC 0xef53
+#define STATE_CLEAN 0x1
+#define INCOMPAT_RECOVER 0x4
 #define COMPAT_HAS_JOURNAL 0x4
 #define COMPAT_SPARSE_SUPER2 0x200
 #define RO_COMPAT_METADATA_CSUM 0x400
@@ -103,28 +108,33 @@ static bool times_in_order(const uint8_t *sb)
 	       (mounted == 0 || made <= mounted);
 }
 
-static bool backed_up(const struct scr_place *p, const uint8_t *sb)
+static bool unmounted(const uint8_t *sb)
 {
-	uint64_t at = backup_at(sb);
-	uint8_t backup[SB_SIZE];
-
-	return at && scr_place_read(p, at, backup, sizeof(backup)) && agrees_with(sb, backup) &&
-	       times_in_order(sb);
+	return (scr_get_le16(sb + STATE) & STATE_CLEAN) &&
+	       !(scr_get_le32(sb + FEATURE_INCOMPAT) & INCOMPAT_RECOVER);
 }
 
-bool scr_evidence_ext(const struct scr_place *p, uint64_t *token)
+bool scr_evidence_ext(const struct scr_place *p, uint64_t *token, bool *damaged)
 {
-	uint8_t sb[SB_SIZE];
-	uint64_t t;
+	uint8_t sb[SB_SIZE], backup[SB_SIZE];
+	uint64_t t, at;
 
 	if (!scr_place_read(p, SB_AT, sb, sizeof(sb)) || scr_get_le16(sb + MAGIC) != EXT_MAGIC)
 		return false;
 	if (scr_get_le32(sb + FEATURE_RO_COMPAT) & RO_COMPAT_METADATA_CSUM) {
-		if (!checksum_right(sb))
+		*damaged = !checksum_right(sb);
+	} else {
+		at = backup_at(sb);
+		if (!at || !scr_place_read(p, at, backup, sizeof(backup)))
 			return false;
-	} else if (!backed_up(p, sb)) {
-		return false;
+		*damaged = !agrees_with(sb, backup);
+		if (!times_in_order(sb))
+			return false;
 	}
+	if (*damaged)
+		return false;
+	if (!unmounted(sb))
+		return false;
 	t = scr_token_mix_bytes(0, sb + UUID, 16);
 	t = scr_token_mix(t, scr_get_le32(sb + WTIME));
 	t = scr_token_mix(t, scr_get_le32(sb + MTIME));
@@ -157,6 +167,7 @@ bool scr_backup_ext(const struct scr_place *p, struct scr_region *out)
 		    scr_get_le32(sb + LOG_BLOCK_SIZE) != log || backup_at(sb) != at)
 			continue;
 		out->kind = SCR_REGION_FS;
+		out->damaged = true;
 		if (scr_get_le32(sb + FEATURE_RO_COMPAT) & RO_COMPAT_METADATA_CSUM)
 			strcpy(out->type, "ext4");
 		else

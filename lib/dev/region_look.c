@@ -100,24 +100,43 @@ static void take_names(blkid_probe probe, struct scr_region *r)
 	r->kind = is_stack(value(probe, "USAGE"), type) ? SCR_REGION_STACK : SCR_REGION_FS;
 	snprintf(r->type, sizeof(r->type), "%s", type);
 	snprintf(r->uuid, sizeof(r->uuid), "%s", value(probe, "UUID"));
+	r->damaged |= value(probe, "SBBADCSUM")[0] == '1';
 	escape_label(value(probe, "LABEL"), r->label, sizeof(r->label));
 }
 
-static bool find_evidence(const struct scr_place *p, const struct scr_region *r, uint64_t *token)
+static bool find_evidence(const struct scr_place *p, struct scr_region *r)
 {
 	static const struct {
 		const char *type;
-		bool (*find)(const struct scr_place *p, uint64_t *token);
+		bool (*find)(const struct scr_place *p, uint64_t *token, bool *damaged);
 	} kinds[] = {
 		{"ext2", scr_evidence_ext},    {"ext3", scr_evidence_ext},
 		{"ext4", scr_evidence_ext},    {"xfs", scr_evidence_xfs},
 		{"btrfs", scr_evidence_btrfs},
 	};
 
+	bool found = false, wrong = false;
+
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(kinds); i++)
 		if (strcmp(kinds[i].type, r->type) == 0)
-			return kinds[i].find(p, token);
-	return false;
+			found = kinds[i].find(p, &r->token, &wrong);
+	r->damaged |= wrong;
+	return found;
+}
+
+/* Whether what most kinds have at their beginning can be read: all that libblkid finds but for the
+ * rare ones that have it at the end. */
+static bool readable(const struct scr_place *p)
+{
+	uint8_t head[4096];
+	static const uint64_t places[] = {0, UINT64_C(64) << 10};
+
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(places); i++)
+		if (places[i] < p->length &&
+		    !scr_place_read(p, places[i], head,
+				    SCR_MIN(sizeof(head), p->length - places[i])))
+			return false;
+	return true;
 }
 
 int scr_region_look(int fd, uint32_t logical, struct scr_region *r)
@@ -139,9 +158,12 @@ int scr_region_look(int fd, uint32_t logical, struct scr_region *r)
 			take_names(probe, r);
 	}
 	blkid_free_probe(probe);
-	if (r->kind == SCR_REGION_FS)
-		r->evidence = find_evidence(&place, r, &r->token);
-	else if (r->kind == SCR_REGION_EMPTY && !scr_backup_ext(&place, r))
-		scr_backup_btrfs(&place, r);
+	if (r->kind == SCR_REGION_FS) {
+		r->evidence = find_evidence(&place, r);
+	} else if (r->kind == SCR_REGION_EMPTY) {
+		r->damaged = !readable(&place);
+		if (!scr_backup_ext(&place, r))
+			scr_backup_btrfs(&place, r);
+	}
 	return 0;
 }

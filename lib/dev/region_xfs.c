@@ -94,35 +94,46 @@ static bool old_behind(const struct log *l, uint32_t cycle, uint32_t end)
 }
 
 /* Sectors of the record whose header is @h, headers included; 0: it is none of this log at @i. */
-static uint32_t record_length(const struct log *l, const uint8_t *h, uint32_t i, uint32_t cycle)
+static uint32_t record_length(const struct log *l, const uint8_t *h, uint32_t i, uint32_t cycle,
+			      uint32_t *headers)
 {
-	uint32_t len = get_be32(h + 12), size = get_be32(h + 320), headers;
+	uint32_t len = get_be32(h + 12), size = get_be32(h + 320);
 
 	if (get_be32(h) != RECORD_MAGIC || get_be32(h + 4) != cycle ||
 	    get_be64(h + 16) != ((uint64_t)cycle << 32 | i) || memcmp(h + 304, l->uuid, 16) != 0)
 		return 0;
 	/* A header for each 32 KiB of the buffer size, in version 2 of the log. */
-	headers = get_be32(h + 8) & 2 && size > 32768 ? (size + 32767) / 32768 : 1;
-	if (len > 512 * 1024 || headers > 64)
+	*headers = get_be32(h + 8) & 2 && size > 32768 ? (size + 32767) / 32768 : 1;
+	if (len > 512 * 1024 || *headers > 64)
 		return 0;
-	return headers + (len + SECTOR - 1) / SECTOR;
+	return *headers + (len + SECTOR - 1) / SECTOR;
 }
 
-/* Looks backwards from the end, round the corner too, for the record that ends there. */
-static bool record_ends_at(const struct log *l, uint32_t cycle, uint32_t end)
+/* Whether the record of header @h holds nothing but the operation by which unmounting is told;
+ * @data: the sector behind its headers. Offsets in an operation: client 8, flags 9. */
+static bool tells_unmount(const struct log *l, const uint8_t *h, uint32_t data)
+{
+	uint8_t op[SECTOR];
+
+	return get_be32(h + 40) == 1 && read_sector(l, data, op) && op[8] == 0xaa && (op[9] & 0x20);
+}
+
+/* Looks backwards from the end, round the corner too, for the record that ends there; whether
+ * unmounting wrote it. */
+static bool unmounted_at(const struct log *l, uint32_t cycle, uint32_t end)
 {
 	uint8_t h[SECTOR];
 
 	for (uint32_t back = 1; back <= SCR_MIN(RECORD_SECTORS, l->sectors - 1); back++) {
 		bool before = back > end;
 		uint32_t i = before ? end + l->sectors - back : end - back;
-		uint32_t len;
+		uint32_t headers, len;
 
 		if (!read_sector(l, i, h))
 			return false;
-		len = record_length(l, h, i, before ? cycle - 1 : cycle);
+		len = record_length(l, h, i, before ? cycle - 1 : cycle, &headers);
 		if (len)
-			return len == back;
+			return len == back && tells_unmount(l, h, (i + headers) % l->sectors);
 	}
 	return false;
 }
@@ -144,34 +155,38 @@ static bool find_log(const struct scr_place *p, const uint8_t *sb, struct log *l
 	return true;
 }
 
-/* Version 5, with the checksum of the whole sector right. Version 4 has none. */
-static bool read_superblock(const struct scr_place *p, uint8_t *sb, size_t size)
+/* Version 5, which has a checksum of the whole sector. */
+static bool read_superblock(const struct scr_place *p, uint8_t *sb, size_t size, bool *damaged)
 {
 	static const uint8_t zero[4];
 	uint32_t crc, sector;
 
 	if (!scr_place_read(p, 0, sb, SECTOR) || memcmp(sb, "XFSB", 4) != 0)
 		return false;
+	if ((scr_get_be16(sb + 100) & 0xf) == 4)
+		return false;
 	sector = scr_get_be16(sb + 102);
+	*damaged = true;
 	if ((scr_get_be16(sb + 100) & 0xf) != 5 || sector < SECTOR || sector > size ||
 	    !scr_place_read(p, 0, sb, sector))
 		return false;
 	crc = scr_crc32c(~0u, sb, 224);
 	crc = scr_crc32c(crc, zero, 4);
 	crc = scr_crc32c(crc, sb + 228, sector - 228);
-	return ~crc == scr_get_le32(sb + 224);
+	*damaged = ~crc != scr_get_le32(sb + 224);
+	return !*damaged;
 }
 
-bool scr_evidence_xfs(const struct scr_place *p, uint64_t *token)
+bool scr_evidence_xfs(const struct scr_place *p, uint64_t *token, bool *damaged)
 {
 	uint8_t sb[32768];
 	uint32_t cycle, end;
 	struct log l;
 	uint64_t t;
 
-	if (!read_superblock(p, sb, sizeof(sb)) || !find_log(p, sb, &l) ||
+	if (!read_superblock(p, sb, sizeof(sb), damaged) || !find_log(p, sb, &l) ||
 	    !find_end(&l, &cycle, &end) || !old_behind(&l, cycle, end) ||
-	    !record_ends_at(&l, cycle, end))
+	    !unmounted_at(&l, cycle, end))
 		return false;
 	t = scr_token_mix_bytes(0, l.uuid, 16);
 	*token = scr_token_mix(t, (uint64_t)cycle << 32 | end);
