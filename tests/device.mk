@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Passes over block devices.
-device_tests = tests/device.bats tests/device_fs.bats
+device_tests = tests/device.bats tests/device_fs.bats tests/device_bad.bats
 TESTS += $(device_tests)
 EXTRA_DIST += tests/devices.bash $(device_tests)
 if HAVE_CMOCKA
