@@ -186,6 +186,7 @@ static void test_whole(void **state)
 	is(0, 0, 1234567, SCR_REGION_EMPTY, "a device without known content");
 	sys_write("e", "", 0, 0644);
 	fd = dev_open("e");
+	free(list);
 	assert_int_equal(scr_regions_probe(fd, 0, 512, &list, &count), 0);
 	assert_int_equal(count, 0);
 	assert_null(list);

@@ -131,8 +131,8 @@ int scr_btrfs_open(int fd, dev_t dev, struct scr_btrfs **out)
 	if (!b)
 		return ret;
 	b->fd = fd;
-	b->search = malloc(sizeof(*b->search) + SCR_BTRFS_SEARCH);
-	b->inodes = malloc(SCR_BTRFS_INODES);
+	b->search = calloc(1, sizeof(*b->search) + SCR_BTRFS_SEARCH);
+	b->inodes = calloc(1, SCR_BTRFS_INODES);
 	if (b->search && b->inodes)
 		ret = read_basics(b, dev, &devid);
 	if (ret == 0)

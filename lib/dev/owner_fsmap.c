@@ -133,7 +133,7 @@ static int read_all(int fd, struct fsmap_head *h, uint64_t from, uint64_t *at, u
 
 int scr_fsmap_ask(int fd, dev_t dev, uint64_t offset, uint64_t length, struct scr_pieces *out)
 {
-	struct fsmap_head *h = malloc(fsmap_sizeof(RECORDS));
+	struct fsmap_head *h = calloc(1, fsmap_sizeof(RECORDS));
 	uint64_t at = offset, end = offset + length;
 	int ret = h ? 0 : -ENOMEM;
 

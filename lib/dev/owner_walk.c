@@ -365,7 +365,7 @@ int scr_owner_walk(int fd, int64_t deadline_ns, struct scr_pieces *pieces)
 	struct walk w = {.pieces = pieces, .deadline_ns = deadline_ns};
 	int ret = plan(&w);
 
-	w.map = malloc(sizeof(*w.map) + EXTENTS * sizeof(struct fiemap_extent));
+	w.map = calloc(1, sizeof(*w.map) + EXTENTS * sizeof(struct fiemap_extent));
 	if (!w.map)
 		ret = -ENOMEM;
 	if (ret == 0)
