@@ -54,7 +54,7 @@ fails() {
 	small 450
 	tree tree 1500
 	expect 0 init --no-parity --state=fs/s tree
-	fails -j1
+	fails -j1 --reads-in-flight=1
 	[ -s fs/s/journal ]
 	expect 0 status --json --state=fs/s tree
 	left=$(jq .journal_records <<<"$output" | head -n 1)
@@ -150,7 +150,7 @@ fails() {
 	large tree/z2 100 2
 	# It fits by what is free at first, not by what is free then.
 	need_strace
-	SLOW_PATH=$W/tree/z1 start_slow pread64 30000 run -j1 --state=fs/s tree
+	SLOW_PATH=$W/tree/z1 start_slow pread64 30000 run -j1 --reads-in-flight=1 --state=fs/s tree
 	until_true 20 size_above fs/s/journal 25000
 	head -c 30M /dev/zero >fs/filler 2>/dev/null || true
 	r=0
