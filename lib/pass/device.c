@@ -13,7 +13,13 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+
 #include "pass/work.h"
+
+/* Who holds a device for a moment (a probe, a mount that is just ending, another pass that asks the
+ * same) is waited for: so often, so long. */
+#define HELD_TRIES 20
+#define HELD_NS (SCR_NS_PER_S / 10)
 
 char **scr_strings_copy(char *const *list)
 {
@@ -236,10 +242,21 @@ int scr_device_guard_identity(struct scr_pass *p, enum scr_access access)
 
 /* ---- use --------------------------------------------------------------------------------- */
 
+int scr_device_use(const struct scr_pass *p, struct scr_use *use)
+{
+	int r = scr_device_in_use(p->device->d.dev, use);
+
+	for (int i = 0; i < HELD_TRIES && r == 1 && use->kind == SCR_USE_EXCLUSIVE; i++) {
+		scr_clock_sleep(p->ctx->clock, HELD_NS);
+		r = scr_device_in_use(p->device->d.dev, use);
+	}
+	return r;
+}
+
 int scr_device_guard_use(struct scr_pass *p, bool strict)
 {
 	struct scr_pass_device *d = p->device;
-	int r = d ? scr_device_in_use(d->d.dev, &d->use) : 0;
+	int r = d ? scr_device_use(p, &d->use) : 0;
 
 	if (r < 0) {
 		scr_trouble(p, NULL, 0, -r, "cannot tell whether the device is in use");

@@ -86,6 +86,8 @@ void scr_device_stat(const struct scr_pass *p, struct stat *st);
 /* Whether it still has the size that it had when the pass began. */
 bool scr_device_same_size(const struct scr_pass *p, int fd);
 
+/* As scr_device_in_use(), but who holds it for a moment only is waited for. */
+int scr_device_use(const struct scr_pass *p, struct scr_use *use);
 /* Refuses a device that is in use: -EBUSY (said). --force-mounted (not if @strict) goes on, with a
  * warning. 0 for other targets. */
 int scr_device_guard_use(struct scr_pass *p, bool strict);

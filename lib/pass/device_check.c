@@ -137,7 +137,7 @@ static bool is_disturbed(struct scr_pass *p)
 	told = d->disturbed;
 	if (!told && (!d->looked_ns || now - d->looked_ns > LOOK_AGAIN_NS)) {
 		d->looked_ns = now;
-		d->disturbed = scr_device_in_use(d->d.dev, &use) == 1 || !regions_same(p);
+		d->disturbed = scr_device_use(p, &use) == 1 || !regions_same(p);
 	}
 	disturbed = d->disturbed;
 	pthread_mutex_unlock(&d->lock);

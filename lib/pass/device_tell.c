@@ -63,13 +63,13 @@ void scr_device_tell_limits(struct scr_pass *p)
 	if (d->in_use_blocks)
 		scr_warn(p, NULL, 0,
 			 "%" PRIu64 " blocks differ, which proves nothing while the device is in "
-				    "use: nothing was recorded over",
+			 "use: nothing was recorded over",
 			 d->in_use_blocks);
 	unsure = scr_device_unsure_bytes(p);
 	if (unsure)
 		scr_note(p,
 			 "in %" PRIu64 " bytes rot can't be told from writes, and differences "
-				       "count as changed (%" PRIu64
+			 "count as changed (%" PRIu64
 			 " blocks now); if nobody writes there: config content=fixed",
 			 unsure, d->unsure_blocks);
 }
