@@ -353,3 +353,63 @@ for i in range(3000):
 	expect 0 status --json --state=st "$DEV"
 	json 'select(.event == "status") | .device.size, .device.backing, .unsure_bytes' "65536 $W/disk.img 0"
 }
+
+@test "a pass that is stopped goes on where it was" {
+	disk $((80 * 1048576))
+	"$SCRUB" init -q --state=st "$DEV"
+	env --default-signal=INT "$SCRUB" run -q -j1 --reads-in-flight=1 --rate=20M --state=st "$DEV" 3>&- &
+	local pid=$! status=0 i
+	for ((i = 0; i < 400; i++)); do
+		[ ! -s st/journal ] || [ "$(stat -c %s st/journal)" -lt 4000 ] || break
+		sleep 0.02
+	done
+	kill -INT "$pid"
+	wait "$pid" || status=$?
+	[ "$status" = 32 ]
+	expect 0 run --json --state=st "$DEV"
+	json 'select(.event == "summary") | .new, .bytes' "1 83886080"
+	# What was recorded before is compared.
+	flip "$DEV" 100
+	expect 4 run -q --state=st "$DEV"
+	"$BATS_TEST_DIRNAME/../contrib/bitscrub-manifest-dump" st/manifest >dump
+	grep -q 'device "size=83886080"' dump
+}
+
+@test "a device that is mounted in the middle of a pass: differences prove nothing" {
+	need mkfs.ext4
+	need_loop
+	truncate -s 80M disk.img
+	mkfs.ext4 -q disk.img
+	attach disk.img
+	expect 0 run -q --state=st "$DEV"
+	flip "$DEV" $((79 * 1048576))
+	"$SCRUB" run -q -j1 --reads-in-flight=1 --rate=20M --state=st "$DEV" >out 2>err 3>&- &
+	local pid=$! status=0
+	sleep 0.5
+	mount_device "$DEV" mnt
+	wait "$pid" || status=$?
+	cat out err
+	[ "$status" = 8 ]
+	grep -q "came into use" err
+	[ ! -s out ]
+	umount mnt
+	# Mounting wrote it, too.
+	expect 0 run --json --state=st "$DEV"
+	tally "changed=1"
+}
+
+@test "through the cache, and by several threads, a device has the same checksums" {
+	disk $((40 * 1048576 + 512))
+	expect 0 run -q -j1 --state=st "$DEV"
+	expect 0 run --json --cached --state=st "$DEV"
+	tally "ok=1"
+	expect 0 verify --json -j4 --reads-in-flight=4 --state=st "$DEV"
+	tally "ok=1"
+	cp disk.img file
+	expect 0 run -q file
+	expect 0 export --format=json file
+	local file
+	file=$(jq -c 'select(.record == "extent") | .crc32, .inet' <<<"$output")
+	expect 0 export --format=json --state=st "$DEV"
+	[ "$(jq -c 'select(.record == "extent") | .crc32, .inet' <<<"$output")" = "$file" ]
+}
