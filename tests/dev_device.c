@@ -415,4 +415,4 @@ static const struct CMUnitTest tests[] = {
 	DEV_T(test_tags),
 };
 
-SYS_MAIN(tests)
+DEV_MAIN(tests)

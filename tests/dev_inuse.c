@@ -293,4 +293,4 @@ static const struct CMUnitTest tests[] = {
 	DEV_T(test_btrfs),
 };
 
-SYS_MAIN(tests)
+DEV_MAIN(tests)

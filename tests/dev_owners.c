@@ -448,4 +448,4 @@ static const struct CMUnitTest tests[] = {
 	T(test_xfs_rmap), T(test_btrfs), T(test_btrfs_raid),    cmocka_unit_test(test_chunks),
 };
 
-SYS_MAIN(tests)
+DEV_MAIN(tests)

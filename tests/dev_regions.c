@@ -233,4 +233,4 @@ static const struct CMUnitTest tests[] = {
 	T(test_whole),
 };
 
-SYS_MAIN(tests)
+DEV_MAIN(tests)

@@ -121,6 +121,20 @@ static inline int dev_teardown(void **state)
 	return sys_teardown(state);
 }
 
+/* main() of a program whose mounts are its own: a copy of one in the namespace of another test that
+ * runs meanwhile would keep the file system in use after umount. */
+#define DEV_MAIN(tests)                                                                            \
+	static int run_all(void)                                                                   \
+	{                                                                                          \
+		if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0)                                   \
+			mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);                         \
+		return cmocka_run_group_tests(tests, NULL, NULL);                                  \
+	}                                                                                          \
+	int main(void)                                                                             \
+	{                                                                                          \
+		return sys_run(run_all);                                                           \
+	}
+
 #define DEV_T(f) cmocka_unit_test_setup_teardown(f, sys_setup, dev_teardown)
 
 #define NEED_LOOP()                                                                                \

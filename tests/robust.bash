@@ -45,6 +45,12 @@ tree() {
 		}' "$1" "$2" "${3:-1}"
 }
 
+# uncached FILE: none of it is in the page cache, so that it is read by system calls.
+uncached() {
+	sync "$1"
+	dd if="$1" iflag=nocache count=0 status=none
+}
+
 # large FILE MIB [SEED]: that many MiB, no two of its blocks of 64 KiB equal, with an old time.
 large() {
 	perl -e '

@@ -8,8 +8,10 @@
  * 0 to the end it is that of the current cycle, behind it that of the one before. The end is found
  * by halving, and counts only if a record header of this file system says that its record ends
  * exactly there and that it lies where it lies, and if the sectors behind are of the cycle before:
- * a flipped cycle number can't move the end. Sources: fs/xfs/libxfs/xfs_log_format.h, xfs_format.h
- * in Linux.
+ * a flipped cycle number can't move the end. That record must be the one that unmounting writes;
+ * else the file system may be in use, and data that is written in place later need not move the
+ * end. A read-only mount writes to the log too, and moves the end, unless the device is read-only
+ * or norecovery is given. Sources: fs/xfs/libxfs/xfs_log_format.h, xfs_format.h in Linux.
  */
 #include <config.h>
 #include "dev/region_internal.h"
