@@ -413,3 +413,29 @@ for i in range(3000):
 	expect 0 export --format=json --state=st "$DEV"
 	[ "$(jq -c 'select(.record == "extent") | .crc32, .inet' <<<"$output")" = "$file" ]
 }
+
+@test "a repair of a device that is killed anywhere is completed or taken back" {
+	need strace
+	disk $((20 * 1048576))
+	expect 0 run -q --state=st "$DEV"
+	poke "$DEV" 300000 zzzz
+	poke "$DEV" 9000000 zzzz
+	expect 4 run -q --state=st "$DEV"
+	cp disk.img bad.img
+	cp -a st st.bad
+	local k killed=0
+	for k in 1 2 3 4 5 6 7 8 9 10; do
+		dd if=bad.img of="$DEV" bs=1M conv=fsync status=none
+		rm -rf st
+		cp -a st.bad st
+		run strace -f -qq -o /dev/null -e trace=pwrite64,write,fsync,fdatasync \
+			-e "inject=pwrite64,write,fsync,fdatasync:signal=KILL:when=$k" \
+			"$SCRUB" repair -q --state=st "$DEV"
+		[ "$status" -ne 137 ] || killed=$((killed + 1))
+		run "$SCRUB" run -q --state=st "$DEV"
+		run "$SCRUB" repair -q --state=st "$DEV"
+		expect 0 run -q --state=st "$DEV"
+		cmp disk.img <(data 1 $((20 * 1048576)))
+	done
+	[ "$killed" -ge 5 ]
+}
