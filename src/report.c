@@ -107,6 +107,11 @@ void report_event(void *arg, const struct scr_event *ev)
 		r->ops->repair(r, ev->target, ev->u.repair);
 		end_found(r);
 		break;
+	case SCR_EV_OWNER:
+		begin_found(r);
+		r->ops->owner(r, ev->target, ev->u.owner);
+		end_found(r);
+		break;
 	case SCR_EV_SUMMARY:
 		break; /* the call returns it too: report_end() */
 	}

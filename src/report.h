@@ -22,6 +22,7 @@ struct report_ops {
 	void (*trouble)(struct report *r, const char *target, const struct scr_trouble *t);
 	void (*list)(struct report *r, const char *target, const struct scr_list_entry *e);
 	void (*repair)(struct report *r, const char *target, const struct scr_repair_event *e);
+	void (*owner)(struct report *r, const char *target, const struct scr_owner_event *e);
 	void (*summary)(struct report *r, const char *target, const struct scr_summary *s);
 	void (*status)(struct report *r, const char *target, const struct scr_status *s);
 	void (*pass)(struct report *r, const char *target, const struct scr_pass_record *p);

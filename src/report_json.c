@@ -125,6 +125,9 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 		put_int(o, "blocks", d->blocks);
 		put_int(o, "offset", d->offset);
 		put_int(o, "length", d->length);
+	} else if (d->kind == SCR_DAMAGE_MISSING && d->size_now >= 0) {
+		put_int(o, "offset", d->offset);
+		put_int(o, "length", d->length);
 	} else if (d->kind == SCR_DAMAGE_MANIFEST) {
 		put_int(o, "offset", d->offset);
 	}
@@ -136,6 +139,7 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 	} else {
 		put_diagnosis(o, d);
 	}
+	put_string(o, "region", d->region);
 	if (d->size_was >= 0)
 		put_int(o, "size_was", (uint64_t)d->size_was);
 	if (d->size_now >= 0)
@@ -227,6 +231,44 @@ static void json_repair(struct report *r, const char *target, const struct scr_r
 	finish(r, o);
 }
 
+static void json_owner(struct report *r, const char *target, const struct scr_owner_event *e)
+{
+	json_t *o = start("owner", target);
+
+	put_string(o, "owner", scr_owned_by_name(e->kind));
+	put_int(o, "offset", e->offset);
+	put_int(o, "length", e->length);
+	put_string(o, "mountpoint", e->mountpoint);
+	put_name(o, e->kind == SCR_OWNED_BY_FILE ? "file" : "what", &e->name);
+	if (e->kind == SCR_OWNED_BY_FILE)
+		put_int(o, "file_offset", e->file_offset);
+	finish(r, o);
+}
+
+/* "KEY=VALUE" strings as an object; numbers stay numbers. */
+static json_t *device(char *const *list)
+{
+	static const char *const numbers[] = { "size", "logical", "physical", "partition" };
+	json_t *o = json_object();
+
+	for (; *list; list++) {
+		const char *eq = strchr(*list, '=');
+		char key[32];
+		bool number = false;
+
+		if (!eq || (size_t)(eq - *list) >= sizeof(key))
+			continue;
+		snprintf(key, sizeof(key), "%.*s", (int)(eq - *list), *list);
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			number |= !strcmp(key, numbers[i]);
+		if (number)
+			put_int(o, key, strtoull(eq + 1, NULL, 10));
+		else
+			put_string(o, key, eq + 1);
+	}
+	return o;
+}
+
 static json_t *kernels(const struct scr_summary *s)
 {
 	static const char *const classes[] = { "inet", "crc32", "xor", "fused" };
@@ -267,6 +309,11 @@ static void json_summary(struct report *r, const char *target, const struct scr_
 	put_int(o, "bytes_unknown", s->bytes_unknown);
 	put_int(o, "bytes_from_cache", s->bytes_from_cache);
 	put_int(o, "trouble", s->trouble);
+	if (s->device) {
+		put_int(o, "blocks_in_use", s->blocks_in_use);
+		put_int(o, "blocks_unsure", s->blocks_unsure);
+		json_object_set_new(o, "device", device(s->device));
+	}
 	json_object_set_new(o, "seconds", json_real(s->seconds));
 	put_int(o, "exit", (uint64_t)s->exit);
 	json_object_set_new(o, "kernels", kernels(s));
@@ -370,6 +417,10 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 	put_int(o, "undo_bytes", s->undo_bytes);
 	put_time(o, "undo_oldest", s->undo_oldest_ns);
 	put_time(o, "undo_newest", s->undo_newest_ns);
+	if (s->device) {
+		put_int(o, "unsure_bytes", s->unsure_bytes);
+		json_object_set_new(o, "device", device(s->device));
+	}
 	finish(r, o);
 }
 
@@ -412,6 +463,7 @@ const struct report_ops report_json_ops = {
 	.trouble = json_trouble,
 	.list = json_list,
 	.repair = json_repair,
+	.owner = json_owner,
 	.summary = json_summary,
 	.status = json_status,
 	.pass = json_pass,

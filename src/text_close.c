@@ -126,7 +126,7 @@ static void put_damage(const struct report *r, const char *target, const struct 
 	}
 	if (s->files_damaged) {
 		fputs(s->blocks_damaged ? " in " : ": ", stdout);
-		put_count(s->files_damaged, "file");
+		put_count(s->files_damaged, s->device ? "device" : "file");
 	}
 	if (r->opt->quiet && is_verb(r, "run") && r->new_count == 0)
 		fputs(", none of it new", stdout);
@@ -135,25 +135,33 @@ static void put_damage(const struct report *r, const char *target, const struct 
 
 /* What to do about damage. verify keeps no list of what it found, so it sends to the copies. */
 /* A tool may have written it: only its owner knows which content is right. */
-static void next_after_alteration(const struct report *r, const char *target)
+static void put_paths(const struct scr_summary *s)
+{
+	fputs(s->device ? " .\n" : " PATH...\n", stdout);
+}
+
+static void next_after_alteration(const struct report *r, const char *target,
+				  const struct scr_summary *s)
 {
 	text_command(r, "list --damaged", target);
 	fputs("\n      then, where the present content is right:\n      ", stdout);
 	text_command(r, "accept", target);
-	fputs(" PATH...\n      and where the recorded one is:\n      ", stdout);
+	put_paths(s);
+	fputs("      and where the recorded one is:\n      ", stdout);
 	text_command(r, "repair --force", target);
-	fputs(" PATH...\n", stdout);
+	put_paths(s);
 }
 
-static void next_after_failed_repair(const struct report *r, const char *target)
+static void next_after_failed_repair(const struct report *r, const char *target,
+				     const struct scr_summary *s)
 {
 	text_command(r, "list --damaged", target);
-	fputs("\n      then restore these files from a backup, or take them from a copy of the target:\n      ",
-	      stdout);
-	text_command(r, "repair --from DIR", target);
-	fputs("\n      or, if their present content is right:\n      ", stdout);
+	printf("\n      then restore %s from a backup, or take %s from a copy of the target:\n      ",
+	       s->device ? "it" : "these files", s->device ? "it" : "them");
+	text_command(r, s->device ? "repair --from COPY" : "repair --from DIR", target);
+	printf("\n      or, if %s present content is right:\n      ", s->device ? "its" : "their");
 	text_command(r, "accept", target);
-	fputs(" PATH...\n", stdout);
+	put_paths(s);
 }
 
 static void next_after_damage(const struct report *r, const char *target,
@@ -167,16 +175,16 @@ static void next_after_damage(const struct report *r, const char *target,
 	}
 	fputs("Next: ", stdout);
 	if (is_verb(r, "repair")) {
-		next_after_failed_repair(r, target);
+		next_after_failed_repair(r, target, s);
 	} else if (s->verdicts[SCR_ALTERED] && !s->verdicts[SCR_ROT] &&
 		   !s->verdicts[SCR_UNREADABLE]) {
-		next_after_alteration(r, target);
+		next_after_alteration(r, target, s);
 	} else {
 		text_command(r, "repair", target);
 		fputs("\n      then restore what is left from a backup; or, if the present content is right:\n      ",
 		      stdout);
 		text_command(r, "accept", target);
-		fputs(" PATH...\n", stdout);
+		put_paths(s);
 	}
 }
 
@@ -235,7 +243,7 @@ static void put_totals(const struct report *r, const char *target, const struct 
 	fputs("  ", stdout);
 	/* A pass that was stopped doesn't know what all of it is. */
 	if (s->files || !(s->exit & SCR_EXIT_STOPPED)) {
-		put_count(s->files, "file");
+		put_count(s->files, s->device ? "device" : "file");
 		printf(", %s", units_size(size, s->bytes));
 	}
 	put_verdicts(s);
@@ -254,7 +262,7 @@ static void put_accepted(const char *target, const struct scr_summary *s)
 {
 	quote_name(stdout, target, strlen(target));
 	fputs(": accepted ", stdout);
-	put_count(s->verdicts[SCR_CHANGED], "file");
+	put_count(s->verdicts[SCR_CHANGED], s->device ? "device" : "file");
 	putchar('\n');
 }
 

@@ -27,7 +27,7 @@ offers() {
 
 @test "values, apart from their option or behind =" {
 	[ "$(offers scrub export --format s)" = "sfv" ]
-	[ "$(offers scrub export --format =)" = "sfv" ]
+	[ "$(offers scrub export --format =)" = "sfv json ddrescue" ]
 	[ "$(offers scrub run --kernel = cy)" = "cycle" ]
 	mkdir dir
 	touch somefile

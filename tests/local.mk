@@ -29,6 +29,7 @@ include tests/told.mk
 include tests/store.mk
 include tests/night.mk
 include tests/pass.mk
+include tests/device.mk
 include tests/search.mk
 include tests/faults.mk
 include tests/fuzz.mk

@@ -44,6 +44,9 @@ struct scr_state_place {
  * 0 or -errno. */
 int scr_state_place(const char *target, bool target_is_dir, const char *given,
 		    const char *state_root, struct scr_state_place *out, struct scr_why *why);
+/* The same for what has a name instead of a path: below the state root alone. 0 or -ENOMEM. */
+int scr_state_place_named(const char *name, const char *given, const char *state_root,
+			  struct scr_state_place *out);
 void scr_state_place_free(struct scr_state_place *p);
 
 /* /home/me/My Files -> home-me-My\x20Files, as systemd-escape --path does; beyond 200 bytes cut

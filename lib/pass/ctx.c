@@ -37,6 +37,9 @@ void scr_free(struct scr_ctx *ctx)
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ctx->path_lock);
 	pthread_mutex_destroy(&ctx->diagnose_lock);
+	for (char **s = ctx->device; s && *s; s++)
+		free(*s);
+	free(ctx->device);
 	scr_pace_destroy(&ctx->pace);
 	free(ctx);
 }

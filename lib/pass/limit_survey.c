@@ -19,6 +19,9 @@ enum scr_queue scr_limit_queue(const struct scr_plan_entry *e, const struct scr_
 {
 	if (!base || !x || (x->flags & SCR_EXTENT_UNRECORDED))
 		return SCR_QUEUE_FRESH;
+	/* A device has no times that would tell. */
+	if (S_ISBLK(e->mode))
+		return SCR_QUEUE_KNOWN;
 	if (!same_stamp(&base->stamp, e->size, e->mtime_ns) ||
 	    !same_stamp(&x->stamp, e->size, e->mtime_ns))
 		return SCR_QUEUE_FRESH;

@@ -227,7 +227,7 @@ static int is_right(struct scr_repair *r, struct scr_repair_file *rf,
 	return err < 0 ? err : right;
 }
 
-static int set_times(struct scr_repair_file *rf, int64_t mtime_ns)
+static int set_times(struct scr_repair *r, struct scr_repair_file *rf, int64_t mtime_ns)
 {
 	int err;
 
@@ -237,12 +237,12 @@ static int set_times(struct scr_repair_file *rf, int64_t mtime_ns)
 	err = scr_writer_set_mtime(rf->writer, mtime_ns);
 	if (err == 0)
 		err = scr_writer_sync(rf->writer);
-	return err == 0 && fstat(rf->fd, &rf->now) < 0 ? -errno : err;
+	return err < 0 ? err : scr_pass_stat_file(r->p, rf->fd, &rf->now);
 }
 
 static int forward(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	int err = set_times(rf, e->stamp.mtime_ns);
+	int err = set_times(r, rf, e->stamp.mtime_ns);
 
 	if (err < 0)
 		return err;
@@ -273,7 +273,7 @@ static int give_up(struct scr_repair *r, struct scr_repair_file *rf, struct scr_
 
 static int complete(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	int right = 0, err = 0, same = rf->fd >= 0 ? scr_repair_same_file(rf, e) : 0;
+	int right = 0, err = 0, same = rf->fd >= 0 ? scr_repair_same_file(r, rf, e) : 0;
 
 	/* Not to know where it is does not make it another file. */
 	if (same < 0)

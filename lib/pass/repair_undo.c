@@ -62,7 +62,7 @@ static const char *why_not(struct scr_repair *r, struct scr_repair_file *rf,
 {
 	if (rf->refused)
 		return rf->refused;
-	*err = scr_repair_same_file(rf, e);
+	*err = scr_repair_same_file(r, rf, e);
 	if (*err <= 0)
 		return not_as_written;
 	*err = 0;

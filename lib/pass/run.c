@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "pass/device.h"
 #include "pass/limit.h"
 #include "pass/parity.h"
 #include "pass/publish.h"
@@ -43,7 +44,7 @@ static int any_file(struct scr_pass *p)
 	struct scr_walk *w;
 	int r;
 
-	if (p->kind == SCR_TARGET_FILE)
+	if (p->kind != SCR_TARGET_DIR)
 		return 1;
 	r = scr_walk_new(p->rootfd, &o, &w);
 	if (r < 0)
@@ -200,6 +201,10 @@ static int pass(struct scr_pass *p)
 		r = scr_space_check(p, &planned);
 	if (r == 0)
 		r = read_and_publish(p, &planned);
+	if (r == 0) {
+		scr_device_tell_limits(p);
+		scr_device_tell_owners(p);
+	}
 	scr_unseen_tell(p, &planned, false);
 	scr_limit_free(p->limit);
 	p->limit = NULL;
@@ -216,6 +221,8 @@ int scr_verb_run(struct scr_ctx *ctx, const char *target, struct scr_summary *ou
 	struct scr_pass p;
 	int r = scr_pass_begin(&p, ctx, "run", target, true);
 
+	if (r == 0)
+		r = scr_device_guard_use(&p, false);
 	if (r == 0)
 		r = open_state(&p);
 	if (r == 0)
