@@ -129,7 +129,7 @@ stopped() {
 	need_strace
 	tree tree 400
 	large tree/large 80
-	start_slow openat2 10000 run -j1 --state=s tree
+	start_slow openat2 10000 run -j1 --reads-in-flight=1 --state=s tree
 	until_true 20 size_above s/journal 20000
 	kill "-$1" "$pid"
 	finish 32 2 "$tracer"
@@ -176,7 +176,8 @@ stopped() {
 	need_strace
 	mkdir tree
 	large tree/large 200
-	start_slow pread64 30000 run -j1 --json --state=s tree
+	evict tree/large
+	start_slow pread64 30000 run -j1 --reads-in-flight=1 --json --state=s tree
 	until_true 20 size_above s/journal 3000
 	kill -INT "$pid"
 	finish 32 2 "$tracer"
@@ -195,7 +196,7 @@ stopped() {
 	tree tree 2000
 	expect 0 run -q --state=s tree
 	cp -a s before
-	start_slow newfstatat 2000 run -j1 --state=s tree
+	start_slow newfstatat 2000 run -j1 --reads-in-flight=1 --state=s tree
 	sleep 0.7
 	kill -INT "$pid"
 	finish 32 2 "$tracer"
@@ -231,7 +232,7 @@ still() {
 @test "a second SIGINT ends the program at once, and the next pass goes on" {
 	need_strace
 	tree tree 300
-	start_slow openat2 10000 run -j1 --state=s tree
+	start_slow openat2 10000 run -j1 --reads-in-flight=1 --state=s tree
 	until_true 20 size_above s/journal 20000
 	kill -STOP "$pid"
 	kill -INT "$pid"
@@ -249,7 +250,7 @@ still() {
 killed_within_large() {
 	r=0
 	traced -f -qq -o trace -P "$W/s/journal" -e trace=write -e inject=write:signal=KILL:when=3 \
-		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
+		"$SCRUB" run -j1 --reads-in-flight=1 --state=s tree >out 2>err || r=$?
 	[ "$r" -eq 137 ]
 	expect 0 status --json --state=s tree
 	[ "$(jq .journal_records <<<"$output" | head -n 1)" = 1 ]

@@ -25,6 +25,7 @@ include tests/cli.mk
 include tests/t1.mk
 include tests/t2.mk
 include tests/t4.mk
+include tests/speed.mk
 include tests/store.mk
 include tests/pass.mk
 include tests/search.mk

@@ -112,6 +112,15 @@ attentive() {
 	exec env --default-signal=INT,QUIT "$@"
 }
 
+# evict FILE...: out of the page cache, so that they are read and not mapped.
+evict() {
+	local f
+	for f; do
+		sync "$f"
+		dd if="$f" iflag=nocache count=0 status=none
+	done
+}
+
 # start ARGUMENT...: the command in the background: $pid; its talk is in $W/out and $W/err.
 start() {
 	attentive "$SCRUB" "$@" >"$W/out" 2>"$W/err" 3>&- &

@@ -8,7 +8,7 @@ load robust
 # midway: a pass that is stopped after some files of d000 and before those of d001.
 midway() {
 	need_strace
-	start_slow openat2 10000 run -j1 --json --verbose --state=s tree
+	start_slow openat2 10000 run -j1 --reads-in-flight=1 --json --verbose --state=s tree
 	until_true 20 size_above s/journal 3000
 	kill -STOP "$pid"
 	[ "$(stat -c %s s/journal)" -lt 20000 ]
@@ -72,7 +72,7 @@ verdict() {
 	mkdir elsewhere
 	cp tree/d003/* elsewhere
 	expect 0 run -q --state=s tree
-	start_slow newfstatat 3000 run -j1 --json --state=s tree
+	start_slow newfstatat 3000 run -j1 --reads-in-flight=1 --json --state=s tree
 	sleep 0.4
 	kill -STOP "$pid"
 	rm -r tree/d002
@@ -128,7 +128,8 @@ verdict() {
 		rm -rf tree s
 		mkdir tree
 		large tree/large 100
-		start_slow pread64 20000 run -j2 --json --state=s tree
+		evict tree/large
+		start_slow pread64 20000 run -j2 --reads-in-flight=2 --json --state=s tree
 		until_true 20 size_above s/journal 2000
 		kill -STOP "$pid"
 		$how tree/large
@@ -215,11 +216,11 @@ verdict() {
 	expect 0 run -q --state=s tree
 	for n in 2 3 5; do
 		traced -f -qq -o /dev/null -e trace=getdents64 -e inject="getdents64:error=ENOMEM:when=$n" \
-			"$SCRUB" run -j1 --json --state=s tree >out 2>err || true
+			"$SCRUB" run -j1 --reads-in-flight=1 --json --state=s tree >out 2>err || true
 		output=$(cat out)
 		[ "$(summary removed)" -eq 0 ]
 		traced -f -qq -o /dev/null -e trace=getdents64 -e inject="getdents64:error=EIO:when=$n" \
-			"$SCRUB" run -j1 --json --state=s tree >out 2>err || true
+			"$SCRUB" run -j1 --reads-in-flight=1 --json --state=s tree >out 2>err || true
 		output=$(cat out)
 		[ "$(summary removed)" -eq 0 ]
 		expect 0 list --state=s tree

@@ -14,6 +14,8 @@
 /* Threads that read a medium which has no moving parts. */
 #define READERS 16u
 #define READERS_MAX 256u
+/* Small files wait no longer than this to be finished together. */
+#define HOLD_NS (SCR_NS_PER_S / 20)
 
 static struct scr_cut cut_of(const struct scr_work *w, uint64_t i)
 {
@@ -271,6 +273,13 @@ static bool is_open_case(const struct scr_work *w)
 	       w->worst > SCR_CHANGED;
 }
 
+static bool held_long(const struct scr_feed *f, const struct scr_worker *k)
+{
+	const struct scr_work *oldest = k->held[0].work;
+
+	return scr_clock_wall(f->p->ctx->clock) - oldest->began_ns > HOLD_NS;
+}
+
 /* Small file @c. It is finished together with those before it, unless there is more to it. */
 static int work_on_file(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
 {
@@ -291,7 +300,7 @@ static int work_on_file(struct scr_feed *f, struct scr_worker *k, struct scr_chu
 	scr_worker_hold(k, w);
 	if (good)
 		r = note_good(f, k, w, 0);
-	if (r == 0 && w->fd >= 0)
+	if (r == 0 && (w->fd >= 0 || held_long(f, k)))
 		r = finish_held(f, k);
 	if (r == 0 && lost && ++f->lost >= SCR_SUSPECT_FILES)
 		r = device_gone(f);
