@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The yardstick for small files: bench-loop THREADS DIR opens, stats, reads and closes each regular
- * file below DIR, and does nothing else. Directories are handed out to the threads one by one.
+/* bench-loop THREADS DIR: the least that reading every file of a tree costs.
+ *
+ * Lists DIR, then THREADS threads open, fstat, read and close its files, directory by directory, and
+ * do nothing with what they read. The yardstick of contrib/bench for small files.
  */
 #include <config.h>
 
@@ -8,144 +10,138 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define THREADS_MAX 256
 #define BUFFER (1u << 20)
+#define BATCH 32u
 
-/* Directories that are still to be read; a thread that reads one may add to them. */
-struct queue {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	char **dirs;
-	size_t count, cap;
-	unsigned int busy;
-	unsigned long long files, bytes;
+struct dir {
+	int fd;
+	size_t first, count;   /* in names */
 };
 
-static void die(const char *what, const char *name)
+static struct dir *dirs;
+static char **names;
+static size_t dir_count, name_count;
+static atomic_size_t next_batch;
+static atomic_ullong bytes;
+
+static void die(const char *what)
 {
-	fprintf(stderr, "bench-loop: %s %s: %s\n", what, name, strerror(errno));
+	fprintf(stderr, "bench-loop: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-/* Takes over @name. */
-static void push(struct queue *q, char *name)
+static void *grow(void *list, size_t count, size_t size)
 {
-	pthread_mutex_lock(&q->lock);
-	if (q->count == q->cap) {
-		q->cap = q->cap ? 2 * q->cap : 64;
-		q->dirs = realloc(q->dirs, q->cap * sizeof(*q->dirs));
-		if (!q->dirs)
-			die("cannot queue", name);
-	}
-	q->dirs[q->count++] = name;
-	pthread_cond_signal(&q->changed);
-	pthread_mutex_unlock(&q->lock);
+	/* Doubled at powers of two. */
+	if (count & (count - 1))
+		return list;
+	list = realloc(list, (count ? count * 2 : 1) * size);
+	if (!list)
+		die("realloc");
+	return list;
 }
 
-/* NULL when there is nothing left and nobody who could add to it. */
-static char *pop(struct queue *q)
+static int by_name(const void *a, const void *b)
 {
-	char *name = NULL;
-
-	pthread_mutex_lock(&q->lock);
-	while (q->count == 0 && q->busy > 0)
-		pthread_cond_wait(&q->changed, &q->lock);
-	if (q->count > 0) {
-		name = q->dirs[--q->count];
-		q->busy++;
-	}
-	pthread_mutex_unlock(&q->lock);
-	return name;
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void done(struct queue *q, unsigned long long files, unsigned long long bytes)
+static void list_dir(int fd)
 {
-	pthread_mutex_lock(&q->lock);
-	q->files += files;
-	q->bytes += bytes;
-	if (--q->busy == 0 && q->count == 0)
-		pthread_cond_broadcast(&q->changed);
-	pthread_mutex_unlock(&q->lock);
-}
-
-static unsigned long long read_file(int dir, const char *name, char *buf)
-{
-	unsigned long long bytes = 0;
-	struct stat st;
-	ssize_t n;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		die("cannot open", name);
-	while (bytes < (unsigned long long)st.st_size && (n = read(fd, buf, BUFFER)) > 0)
-		bytes += (unsigned long long)n;
-	close(fd);
-	return bytes;
-}
-
-static void read_dir(struct queue *q, const char *name, char *buf)
-{
-	unsigned long long files = 0, bytes = 0;
-	DIR *d = opendir(name);
+	DIR *d = fdopendir(dup(fd));
+	size_t first = name_count;
 	struct dirent *e;
 
 	if (!d)
-		die("cannot open", name);
+		die("fdopendir");
 	while ((e = readdir(d))) {
-		char *below;
-
 		if (e->d_type == DT_REG) {
-			bytes += read_file(dirfd(d), e->d_name, buf);
-			files++;
-		} else if (e->d_type == DT_DIR && strcmp(e->d_name, ".") &&
-			   strcmp(e->d_name, "..")) {
-			if (asprintf(&below, "%s/%s", name, e->d_name) < 0)
-				die("cannot queue", e->d_name);
-			push(q, below);
+			names = grow(names, name_count, sizeof(*names));
+			names[name_count++] = strdup(e->d_name);
 		}
 	}
+	qsort(names + first, name_count - first, sizeof(*names), by_name);
+	dirs = grow(dirs, dir_count, sizeof(*dirs));
+	dirs[dir_count++] = (struct dir){fd, first, name_count - first};
+	rewinddir(d);
+	while ((e = readdir(d))) {
+		int sub;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub < 0)
+			die(e->d_name);
+		list_dir(sub);
+	}
 	closedir(d);
-	done(q, files, bytes);
 }
 
-static void *thread_main(void *arg)
+static void read_file(const struct dir *d, const char *name, char *buf)
 {
-	struct queue *q = arg;
-	char *name, *buf = malloc(BUFFER);
+	int fd = openat(d->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		die(name);
+	do {
+		n = read(fd, buf, BUFFER);
+		if (n < 0)
+			die(name);
+		bytes += (size_t)n;
+	} while (n == BUFFER);
+	close(fd);
+}
+
+static void *work(void *arg)
+{
+	char *buf = aligned_alloc(4096, BUFFER);
+	size_t d = 0;
 
 	if (!buf)
-		die("cannot start", "a thread");
-	while ((name = pop(q))) {
-		read_dir(q, name, buf);
-		free(name);
+		die("buffer");
+	for (;;) {
+		size_t i = BATCH * next_batch++, end = i + BATCH;
+
+		if (i >= name_count)
+			break;
+		for (; i < end && i < name_count; i++) {
+			while (i >= dirs[d].first + dirs[d].count)
+				d++;
+			read_file(&dirs[d], names[i], buf);
+		}
 	}
 	free(buf);
-	return NULL;
+	return arg;
 }
 
 int main(int argc, char **argv)
 {
-	struct queue q = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-	unsigned long threads = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
-	pthread_t ids[THREADS_MAX];
+	unsigned int threads = argc == 3 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
+	pthread_t ids[256];
+	int fd;
 
-	if (threads < 1 || threads > THREADS_MAX) {
+	if (threads < 1 || threads > 256) {
 		fprintf(stderr, "usage: bench-loop THREADS DIR\n");
 		return 2;
 	}
-	push(&q, strdup(argv[2]));
-	for (unsigned long i = 0; i < threads; i++)
-		if (pthread_create(&ids[i], NULL, thread_main, &q))
-			die("cannot start", "a thread");
-	for (unsigned long i = 0; i < threads; i++)
+	fd = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		die(argv[2]);
+	list_dir(fd);
+	for (unsigned int i = 0; i < threads; i++)
+		if (pthread_create(&ids[i], NULL, work, NULL) != 0)
+			die("thread");
+	for (unsigned int i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
-	free(q.dirs);
-	printf("%llu files, %llu bytes\n", q.files, q.bytes);
+	printf("%zu files, %llu bytes\n", name_count, bytes);
 	return 0;
 }

@@ -169,6 +169,10 @@ struct scr_list_entry {
 struct scr_summary {
 	const char *verb, *target;
 	bool complete;          /* every file was looked at, nothing stopped the pass */
+	const char *limited;    /* the option for which it is not: "max-time", "max-bytes", "portion",
+				 * "older-than", "only"; NULL: none */
+	uint64_t bytes_left;    /* that it did not look at then */
+	int64_t oldest_check_ns; /* then: of what is recorded; 0: nothing is */
 	bool first;             /* recorded, nothing was compared */
 	uint64_t files, bytes, blocks;        /* in the target: paths; bytes of inodes; blocks */
 	uint64_t verdicts[SCR_VERDICTS];      /* paths by verdict */
@@ -219,7 +223,16 @@ struct scr_options {
 	bool allow_moved;
 	bool from_previous;           /* run: go on from manifest.1 */
 	bool cross_mounts;            /* for a first run and init: stored as a setting */
-	bool wait;                    /* wait for the lock */
+	bool wait;                    /* wait for the lock ... */
+	int64_t wait_ns;              /* ... so long; 0: for ever */
+	/* run: look at a part only, new data first, then what was checked longest ago. 0: no limit. */
+	int64_t max_time_ns;
+	uint64_t max_bytes;
+	uint32_t portion;             /* millionths of all bytes */
+	int64_t older_than_ns;        /* unchanged data only if its last check is longer ago */
+	bool only_new, only_damaged;  /* nothing else than these */
+	uint64_t rate;                /* read at most so many bytes a second; 0: any number */
+	bool nice;                    /* let everybody else go first: CPU and disk */
 	bool verbose_files;           /* SCR_EV_FILE for every file */
 	bool verbose;                 /* SCR_EV_NOTE for the choice of kernels */
 	bool cached;                  /* check through the page cache */
@@ -292,6 +305,9 @@ struct scr_status {
 	bool state_beside_data;        /* on one file system with the data: no help against its loss */
 	int64_t oldest_check_ns, newest_check_ns; /* 0: nothing checked */
 	uint64_t bytes_never_checked;
+	double cycle_days;             /* until everything is checked, at the rate of late; 0: not known */
+	double median_days;            /* age of the last check that half of the bytes are not above, when
+					* published, interpolated; below 0: nothing checked */
 	/* Bytes by age of last check when published: bucket i counts ages below 2^i days, the last
 	 * one the rest. */
 	uint64_t age_bytes[SCR_AGE_BUCKETS];

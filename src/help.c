@@ -46,8 +46,9 @@ static void help_option(const struct option_row *row)
 	int n;
 
 	letter[1] = (char)row->letter;
-	n = snprintf(left, sizeof(left), "  %s--%s%s%s", row->letter ? letter : "    ", row->name,
-		     row->arg ? "=" : "", row->arg ? row->arg : "");
+	n = snprintf(left, sizeof(left), row->kind == KIND_WAIT ? "  %s--%s[%s%s]" : "  %s--%s%s%s",
+		     row->letter ? letter : "    ", row->name, row->arg ? "=" : "",
+		     row->arg ? row->arg : "");
 	if (n < COLUMN)
 		printf("%-*s%s\n", COLUMN, left, row->help);
 	else

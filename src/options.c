@@ -73,6 +73,40 @@ static int parse_number(const char *arg, unsigned int *out)
 	return 0;
 }
 
+static int parse_size(const char *arg, uint64_t *out)
+{
+	uint64_t size;
+
+	if (units_parse_size(arg, &size) < 0 || size == 0)
+		return -EINVAL;
+	*out = size;
+	return 0;
+}
+
+/* "new", "damaged", or both with a comma. */
+static int parse_only(const char *arg, struct scr_options *lib)
+{
+	do {
+		size_t len = strcspn(arg, ",");
+
+		if (len == 3 && !strncmp(arg, "new", len))
+			lib->only_new = true;
+		else if (len == 7 && !strncmp(arg, "damaged", len))
+			lib->only_damaged = true;
+		else
+			return -EINVAL;
+		arg += len;
+	} while (*arg++);
+	return 0;
+}
+
+static int parse_wait(const char *arg, struct scr_options *lib)
+{
+	lib->wait = true;
+	lib->wait_ns = 0;
+	return arg ? units_parse_duration(arg, &lib->wait_ns) : 0;
+}
+
 static int apply(struct options *opt, const struct option_row *row, const char *arg)
 {
 	void *field = (char *)opt + row->field;
@@ -96,8 +130,25 @@ static int apply(struct options *opt, const struct option_row *row, const char *
 		return add(field, "parity", "off");
 	case KIND_KERNEL:
 		return add(field, NULL, arg);
+	case KIND_SIZE:
+		return parse_size(arg, field);
+	case KIND_DURATION:
+		return units_parse_duration(arg, field);
+	case KIND_PORTION:
+		return units_parse_percent(arg, field);
+	case KIND_ONLY:
+		return parse_only(arg, field);
+	case KIND_WAIT:
+		return parse_wait(arg, field);
 	}
 	return -EINVAL;
+}
+
+static int argument_of(const struct option_row *row)
+{
+	if (!row->arg)
+		return no_argument;
+	return row->kind == KIND_WAIT ? optional_argument : required_argument;
 }
 
 /* The letters and long options that @set has, in getopt's form. */
@@ -109,8 +160,7 @@ static void getopt_tables(uint64_t set, char *letters, struct option *longs)
 
 		if (!(set & UINT64_C(1) << i))
 			continue;
-		*longs++ = (struct option){ row->name, row->arg ? required_argument : no_argument,
-					    NULL, LONG_ONLY + i };
+		*longs++ = (struct option){ row->name, argument_of(row), NULL, LONG_ONLY + i };
 		if (!row->letter)
 			continue;
 		*letters++ = (char)row->letter;
@@ -163,6 +213,17 @@ static int bad_option(const struct command *cmd, char *word, int value)
 	return unknown_long(cmd, word);
 }
 
+/* What parsing accepts, for who wrote something else. */
+static const char *const forms[] = {
+	[KIND_NUMBER] = "number from 1 to 65536",
+	[KIND_SIZE_SETTING] = "size such as 4096, 64K or 1M",
+	[KIND_SIZE] = "size such as 4096, 100M or 2T",
+	[KIND_DURATION] = "time such as 90s, 45m, 2h, 30d or 4w",
+	[KIND_PORTION] = "portion such as 5% or 0.5%",
+	[KIND_ONLY] = "kind: 'new', 'damaged', or 'new,damaged'",
+	[KIND_WAIT] = "time such as 90 (seconds), 45m or 2h",
+};
+
 static int parse_one(const struct command *cmd, struct options *opt, int value, char *word)
 {
 	const struct option_row *row;
@@ -176,8 +237,7 @@ static int parse_one(const struct command *cmd, struct options *opt, int value, 
 		return usage_trouble("out of memory");
 	if (r < 0)
 		return usage_error(cmd, "--%s: '%s' is no %s", row->name, optarg,
-				   row->kind == KIND_NUMBER ? "number from 1 to 65536" :
-							      "size such as 4096, 64K or 1M");
+				   forms[row->kind]);
 	return 0;
 }
 

@@ -31,6 +31,11 @@ enum option_kind {
 	KIND_SIZE_SETTING, /* the same, the argument in bytes after K M G T */
 	KIND_PARITY_OFF,   /* adds "parity=off" */
 	KIND_KERNEL,       /* struct strings: adds the argument */
+	KIND_SIZE,         /* uint64_t: bytes, at least 1 */
+	KIND_DURATION,     /* int64_t: nanoseconds, at least a second */
+	KIND_PORTION,      /* uint32_t: millionths, more than none and at most all */
+	KIND_ONLY,         /* struct scr_options: sets only_new, only_damaged */
+	KIND_WAIT,         /* struct scr_options: sets wait; the argument may be left out */
 };
 
 struct option_row {
@@ -57,6 +62,8 @@ enum {
 	OPTS_COMMON = OPT_QUIET | OPT_JSON | OPT_HELP,
 	OPTS_SETTINGS = OPT_BLOCK_SIZE | OPT_PARITY | OPT_NO_PARITY | OPT_PARITY_UNIT |
 			OPT_EXCLUDE | OPT_CROSS_MOUNTS,
+	OPTS_LIMITS = OPT_MAX_TIME | OPT_MAX_BYTES | OPT_PORTION | OPT_OLDER_THAN | OPT_ONLY,
+	OPTS_GENTLE = OPT_RATE | OPT_NICE,
 };
 
 extern const struct option_row option_rows[OPTIONS];

@@ -251,6 +251,11 @@ static void json_summary(struct report *r, const char *target, const struct scr_
 	put_string(o, "verb", r->cmd->name);
 	put_string(o, "target", target);
 	put_bool(o, "complete", s->complete);
+	if (s->limited) {
+		put_string(o, "limited", s->limited);
+		put_int(o, "bytes_left", s->bytes_left);
+		put_time(o, "oldest_check", s->oldest_check_ns);
+	}
 	put_bool(o, "first", s->first);
 	put_int(o, "files", s->files);
 	put_int(o, "bytes", s->bytes);
@@ -291,6 +296,28 @@ static json_t *ages(const struct scr_status *s)
 	return a;
 }
 
+/* Cumulated: bytes whose last check was less than so many days ago. */
+static json_t *coverage(const struct scr_status *s)
+{
+	uint64_t sum = 0, all = s->bytes_never_checked;
+	json_t *a = json_array();
+
+	for (int i = 0; i < SCR_AGE_BUCKETS; i++)
+		all += s->age_bytes[i];
+	for (int i = 0; all && i < SCR_AGE_BUCKETS - 1; i++) {
+		json_t *o = json_object();
+
+		sum += s->age_bytes[i];
+		put_int(o, "days", 1u << i);
+		put_int(o, "bytes", sum);
+		json_object_set_new(o, "percent", json_real((double)sum * 100 / (double)all));
+		json_array_append_new(a, o);
+		if (sum == all)
+			break;
+	}
+	return a;
+}
+
 static void put_counts(json_t *o, const struct scr_status *s)
 {
 	put_int(o, "files", s->files);
@@ -327,7 +354,12 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 	put_counts(o, s);
 	put_time(o, "oldest_check", s->oldest_check_ns);
 	put_time(o, "newest_check", s->newest_check_ns);
+	if (s->median_days >= 0)
+		json_object_set_new(o, "median_check_days", json_real(s->median_days));
 	json_object_set_new(o, "ages", ages(s));
+	json_object_set_new(o, "coverage", coverage(s));
+	if (s->cycle_days > 0)
+		json_object_set_new(o, "cycle_days", json_real(s->cycle_days));
 	put_time(o, "last_pass", s->last_pass_start_ns);
 	json_object_set_new(o, "last_pass_seconds", json_real((double)s->last_pass_ns / 1e9));
 	put_int(o, "last_pass_bytes", s->last_pass_bytes);

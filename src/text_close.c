@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "command.h"
 #include "console.h"
@@ -97,6 +98,8 @@ static const char *headline(const struct report *r, const struct scr_summary *s)
 	if (is_verb(r, "verify"))
 		return s->complete ? "compared with the manifest" :
 				     "compared with the manifest, not completely";
+	if (s->limited)
+		return "a part of a pass";
 	return s->complete ? "pass complete" : "pass NOT complete";
 }
 
@@ -198,7 +201,23 @@ static bool did_nothing(const struct scr_summary *s)
 	for (int v = 0; v < SCR_VERDICTS; v++)
 		if (s->verdicts[v])
 			return false;
-	return !s->complete && s->bytes_read == 0;
+	return !s->complete && !s->limited && s->bytes_read == 0;
+}
+
+/* What the limits left out, and since when. */
+static void put_left(const struct scr_summary *s)
+{
+	char size[UNITS_TEXT], age[UNITS_TEXT];
+	struct timespec now;
+
+	if (!s->limited)
+		return;
+	printf("  left by --%s: %s", s->limited, units_size(size, s->bytes_left));
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (s->oldest_check_ns)
+		printf("; the oldest check was %s",
+		       units_age(age, s->oldest_check_ns, now.tv_sec * INT64_C(1000000000)));
+	putchar('\n');
 }
 
 static void put_totals(const struct report *r, const char *target, const struct scr_summary *s)
@@ -219,6 +238,7 @@ static void put_totals(const struct report *r, const char *target, const struct 
 	putchar('\n');
 	if (s->bytes_read)
 		put_reading(s);
+	put_left(s);
 	if (s->trouble) {
 		fputs("  ", stdout);
 		put_count(s->trouble, "trouble");

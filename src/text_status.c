@@ -54,32 +54,67 @@ static void put_checked(const struct scr_status *s)
 		puts("  checked      never");
 		return;
 	}
-	printf("  checked      oldest %s, newest %s", units_age(oldest, s->oldest_check_ns, now),
-	       units_age(newest, s->newest_check_ns, now));
+	printf("  checked      oldest %s, ", units_age(oldest, s->oldest_check_ns, now));
+	if (s->median_days >= 1)
+		printf("half of it within %.0f days, ", s->median_days + 0.5);
+	printf("newest %s", units_age(newest, s->newest_check_ns, now));
 	if (s->bytes_never_checked)
 		printf("; never: %s", units_size(never, s->bytes_never_checked));
 	putchar('\n');
 }
 
-/* The buckets that hold something, as of the last writing of the manifest. */
+#define BAR_CELLS 20
+
+/* A part of all as a bar; something is never nothing. */
+static void put_bar(uint64_t part, uint64_t all)
+{
+	char bar[BAR_CELLS + 1] = "";
+	size_t n = (size_t)((double)part * BAR_CELLS / (double)all + 0.5);
+
+	memset(bar, '#', n ? n : 1);
+	printf("  %-*s", BAR_CELLS, bar);
+}
+
+/* What of @part of @all is coverage: 100 is said when it is all. */
+static int whole_percent(uint64_t part, uint64_t all)
+{
+	return part == all ? 100 : (int)((double)part * 100 / (double)all);
+}
+
+/* The buckets that hold something, and how much is covered up to each, as of the last writing of the
+ * manifest. */
 static void put_ages(const struct scr_status *s)
 {
+	uint64_t all = s->bytes_never_checked, sum = 0;
+	const char *label = "  ages         ";
 	char size[UNITS_TEXT];
-	bool any = false;
 
+	for (int i = 0; i < SCR_AGE_BUCKETS; i++)
+		all += s->age_bytes[i];
 	for (int i = 0; i < SCR_AGE_BUCKETS; i++) {
+		sum += s->age_bytes[i];
 		if (!s->age_bytes[i])
 			continue;
-		fputs(any ? ", " : "  ages         ", stdout);
 		if (i < SCR_AGE_BUCKETS - 1)
-			printf("%s below %u day%s", units_size(size, s->age_bytes[i]), 1u << i,
-			       i ? "s" : "");
+			printf("%sbelow %5u day%s", label, 1u << i, i ? "s" : " ");
 		else
-			printf("%s above", units_size(size, s->age_bytes[i]));
-		any = true;
+			printf("%sabove that       ", label);
+		put_bar(s->age_bytes[i], all);
+		printf(" %s, %d %% up to here\n", units_size(size, s->age_bytes[i]),
+		       whole_percent(sum, all));
+		label = "               ";
 	}
-	if (any)
-		putchar('\n');
+}
+
+static void put_rate(const struct scr_status *s)
+{
+	if (s->cycle_days <= 0)
+		return;
+	if (s->cycle_days < 1.5)
+		puts("  rate         at this rate everything is checked every day");
+	else
+		printf("  rate         at this rate everything is checked every %.0f days\n",
+		       s->cycle_days);
 }
 
 static void put_damage(const struct report *r, const struct scr_status *s)
@@ -169,6 +204,7 @@ void text_status(struct report *r, const char *target, const struct scr_status *
 	put_recorded(s);
 	put_checked(s);
 	put_ages(s);
+	put_rate(s);
 	put_damage(r, s);
 	put_parity(s);
 	put_passes(s);

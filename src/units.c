@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,69 @@ int units_parse_size(const char *s, uint64_t *bytes)
 	if (*end || n > UINT64_MAX >> shift)
 		return -EINVAL;
 	*bytes = (uint64_t)n << shift;
+	return 0;
+}
+
+/* Seconds of the unit @c, or 0. */
+static int64_t unit_seconds(char c)
+{
+	switch (tolower((unsigned char)c)) {
+	case 's':
+	case '\0':
+		return 1;
+	case 'm':
+		return 60;
+	case 'h':
+		return 3600;
+	case 'd':
+		return 86400;
+	case 'w':
+		return 7 * 86400;
+	default:
+		return 0;
+	}
+}
+
+int units_parse_duration(const char *s, int64_t *ns)
+{
+	unsigned long long n;
+	int64_t unit;
+	char *end;
+
+	if (!isdigit((unsigned char)s[0]))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(s, &end, 10);
+	unit = unit_seconds(*end);
+	if (errno || !unit || (*end && end[1]) || n == 0 ||
+	    n > (unsigned long long)(INT64_MAX / 4 / NS_PER_S / unit))
+		return -EINVAL;
+	*ns = (int64_t)n * unit * NS_PER_S;
+	return 0;
+}
+
+int units_parse_percent(const char *s, uint32_t *millionths)
+{
+	uint32_t n = 0, scale = 10000;
+	bool point = false;
+
+	if (!isdigit((unsigned char)s[0]))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*s) || (*s == '.' && !point); s++) {
+		if (*s == '.') {
+			point = true;
+			continue;
+		}
+		if (!point && n > 100 * 10000)
+			return -EINVAL;
+		if (point)
+			scale /= 10;
+		n = point ? n + (uint32_t)(*s - '0') * scale :
+			    n * 10 + (uint32_t)(*s - '0') * 10000;
+	}
+	if (strcmp(s, "%") != 0 || n == 0 || n > 100 * 10000)
+		return -EINVAL;
+	*millionths = n;
 	return 0;
 }
 
@@ -131,13 +195,15 @@ char *units_iso(char text[UNITS_TEXT], int64_t ns)
 
 char *units_age(char text[UNITS_TEXT], int64_t ns, int64_t now_ns)
 {
-	long long days = (now_ns - ns) / (86400 * NS_PER_S);
+	/* Unsigned: a manifest may hold any time, further from now than a signed number can say. */
+	uint64_t days = ns < now_ns ? ((uint64_t)now_ns - (uint64_t)ns) / (86400 * NS_PER_S) : 0;
 
 	if (ns == 0)
 		snprintf(text, UNITS_TEXT, "never");
-	else if (days <= 0)
+	else if (days == 0)
 		snprintf(text, UNITS_TEXT, "today");
 	else
-		snprintf(text, UNITS_TEXT, "%lld day%s ago", days, days == 1 ? "" : "s");
+		snprintf(text, UNITS_TEXT, "%llu day%s ago", (unsigned long long)days,
+			 days == 1 ? "" : "s");
 	return text;
 }

@@ -12,6 +12,11 @@
  * 0, or -EINVAL if @s is anything else, or more than 64 bits. */
 int units_parse_size(const char *s, uint64_t *bytes);
 
+/* "90", "90s", "45m", "2h", "30d", "4w", more than none: *@ns and 0, else -EINVAL. */
+int units_parse_duration(const char *s, int64_t *ns);
+/* "5%", "0.5%", up to "100%": *@millionths, at least 1, and 0; else -EINVAL. */
+int units_parse_percent(const char *s, uint32_t *millionths);
+
 /* Three digits or so, in powers of 1024: "999 bytes", "5.6 GiB". Each returns @text. */
 char *units_size(char text[UNITS_TEXT], uint64_t bytes);
 /* "0.08 s", "1.2 s", "12 s", "2 min 3 s", "5 h 10 min", "3 d 4 h". */

@@ -122,7 +122,7 @@ serve_flaky() {
 	serve
 	mount_served
 	# More than 16 in a row: the disk is asked, and it answers.
-	expect 4 run --json -j1 --state state fs
+	expect 4 run --json -j1 --reads-in-flight=1 --state state fs
 	tally "ok=3 unreadable=19 blocks_damaged=95 files_damaged=19"
 	summary complete true
 	expect 4 list --damaged --state state fs

@@ -54,7 +54,7 @@ fails() {
 	small 450
 	tree tree 1500
 	expect 0 init --no-parity --state=fs/s tree
-	fails -j1
+	fails -j1 --reads-in-flight=1
 	[ -s fs/s/journal ]
 	expect 0 status --json --state=fs/s tree
 	left=$(jq .journal_records <<<"$output" | head -n 1)

@@ -368,16 +368,16 @@ static void test_lock(void **state)
 	int go[2];
 	pid_t pid = lock_in_child(s.path, LOCK_EX, go);
 
-	assert_int_equal(scr_state_lock(&s, true, false, NULL, &why), -EWOULDBLOCK);
+	assert_int_equal(scr_state_lock(&s, true, 0, NULL, &why), -EWOULDBLOCK);
 	snprintf(pid_text, sizeof(pid_text), "process %ld (", (long)pid);
 	assert_non_null(strstr(why.text, s.path));
 	assert_non_null(strstr(why.text, pid_text));
 	assert_non_null(strstr(why.text, "running since 2"));
-	assert_int_equal(scr_state_lock(&s, false, false, NULL, &why), -EWOULDBLOCK);
+	assert_int_equal(scr_state_lock(&s, false, 0, NULL, &why), -EWOULDBLOCK);
 	assert_int_equal(scr_state_holder(&s), pid);
-	assert_int_equal(scr_state_lock(&s, true, true, &stop, &why), -EINTR);
+	assert_int_equal(scr_state_lock(&s, true, INT64_MAX, &stop, &why), -EINTR);
 	close(go[1]);
-	assert_int_equal(scr_state_lock(&s, true, true, NULL, &why), 0);
+	assert_int_equal(scr_state_lock(&s, true, INT64_MAX, NULL, &why), 0);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(scr_state_holder(&s), 0); /* not oneself */
 	scr_state_close(&s);
@@ -389,13 +389,13 @@ static void test_shared_lock(void **state)
 	int go[2];
 	pid_t pid = lock_in_child(s.path, LOCK_SH, go);
 
-	assert_int_equal(scr_state_lock(&s, false, false, NULL, &why), 0);
+	assert_int_equal(scr_state_lock(&s, false, 0, NULL, &why), 0);
 	assert_int_equal(scr_state_holder(&s), 0);
-	assert_int_equal(scr_state_lock(&s, true, false, NULL, &why), -EWOULDBLOCK);
+	assert_int_equal(scr_state_lock(&s, true, 0, NULL, &why), -EWOULDBLOCK);
 	assert_non_null(strstr(why.text, "process"));
 	close(go[1]);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(scr_state_lock(&s, true, false, NULL, &why), 0);
+	assert_int_equal(scr_state_lock(&s, true, 0, NULL, &why), 0);
 	scr_state_close(&s);
 }
 

@@ -527,7 +527,7 @@ static int read_only_pass(void *arg)
 		return 77;
 	if (scr_state_open(p, true, &s, &why) < 0)
 		return 1;
-	if (scr_state_lock(&s, false, false, NULL, &why) < 0)
+	if (scr_state_lock(&s, false, 0, NULL, &why) < 0)
 		return 2;
 	fd = scr_state_open_file(&s, "manifest", O_RDONLY, true, &why);
 	if (fd < 0)

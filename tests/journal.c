@@ -491,10 +491,12 @@ static void test_every_damage(void **state)
 		good = n ? ends[n - 1] : 0;
 		write_whole(fd, p, at);
 		check_damaged(&w, fd, n ? n - 1 : 0, good);
-		p[at] ^= (uint8_t)(1u << at % 8);
-		write_whole(fd, p, len);
-		check_damaged(&w, fd, n ? n - 1 : 0, good);
-		p[at] ^= (uint8_t)(1u << at % 8);
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			p[at] ^= (uint8_t)(1u << bit);
+			write_whole(fd, p, len);
+			check_damaged(&w, fd, n ? n - 1 : 0, good);
+			p[at] ^= (uint8_t)(1u << bit);
+		}
 	}
 	write_whole(fd, p, len);
 	check_damaged(&w, fd, 12, len);

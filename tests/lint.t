@@ -22,7 +22,7 @@ skip() {
 }
 
 scripts() {
-	for f in autogen.sh .ci/run contrib/* contrib/completion/* tests/*; do
+	for f in autogen.sh .ci/run contrib/* contrib/completion/* tests/* tests/fuzz/*; do
 		[ -f "$f" ] || continue
 		case $(head -n 1 "$f") in
 		'#!'*sh | '#!'*bats) echo "$f" ;;

@@ -27,8 +27,10 @@ include tests/t2.mk
 include tests/t4.mk
 include tests/speed.mk
 include tests/store.mk
+include tests/night.mk
 include tests/pass.mk
 include tests/search.mk
+include tests/fuzz.mk
 if HAVE_CMOCKA
 include tests/repair.mk
 include tests/sys.mk

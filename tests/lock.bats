@@ -10,7 +10,7 @@ stand_still() {
 	need_strace
 	tree tree 300
 	expect 0 init --state=s tree
-	start_slow openat2 5000 run -j1 --state=s tree
+	start_slow openat2 5000 run -j1 --reads-in-flight=1 --state=s tree
 	until_true 20 size_above s/journal 5000
 	kill -STOP "$pid"
 }
@@ -108,7 +108,7 @@ go_on() {
 	need_strace
 	tree tree 200
 	expect 0 run -q --state=s tree
-	start_slow openat2 5000 verify -j1 --state=s tree
+	start_slow openat2 5000 verify -j1 --reads-in-flight=1 --state=s tree
 	sleep 0.5
 	kill -STOP "$pid"
 	expect 0 verify -q --state=s tree
@@ -156,7 +156,7 @@ go_on() {
 	need_strace
 	tree tree 200
 	tree other 50
-	start_slow openat2 5000 run -j1 --state=s tree
+	start_slow openat2 5000 run -j1 --reads-in-flight=1 --state=s tree
 	until_true 20 size_above s/journal 5000
 	kill -STOP "$pid"
 	expect 0 run -q --state=t other

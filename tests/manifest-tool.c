@@ -183,8 +183,10 @@ static void print_trailer(const struct scr_trailer *t)
 	       t->files_damaged, t->blocks_damaged, t->bytes_damaged, t->extents_unrecorded,
 	       t->parity_bytes, t->oldest_check_ns, t->newest_check_ns, t->bytes_never_checked);
 	printf(" pass-start=%" PRId64 " pass-duration=%" PRId64 " last-complete=%" PRId64
-	       " pass-bytes=%" PRIu64 " pass-exit=%" PRIu32 " crc=0x%08" PRIx32 "\n  ages",
+	       " pass-bytes=%" PRIu64 " pass-exit=%" PRIu32
+	       " window-start=%" PRId64 " window-bytes=%" PRIu64 " crc=0x%08" PRIx32 "\n  ages",
 	       t->pass_start_ns, t->pass_ns, t->last_complete_ns, t->pass_bytes, t->pass_exit,
+	       t->window_start_ns, t->window_bytes,
 	       t->body_crc);
 	for (unsigned int i = 0; i < SCR_TRAILER_BUCKETS; i++)
 		printf(" %" PRIu64, t->age_bytes[i]);

@@ -117,7 +117,8 @@ static void check_trailer(const struct sample *s, const struct scr_trailer *t)
 		    t->newest_check_ns == m.newest_check_ns &&
 		    t->bytes_never_checked == m.bytes_never_checked);
 	assert_true(t->pass_start_ns == 11 && t->pass_ns == 12 && t->last_complete_ns == 13 &&
-		    t->pass_bytes == 14 && t->pass_exit == 4);
+		    t->pass_bytes == 14 && t->pass_exit == 4 &&
+		    t->window_start_ns == 15 && t->window_bytes == 16);
 	check_segments(s, t);
 }
 

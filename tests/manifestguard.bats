@@ -74,7 +74,7 @@ flip_each() {
 	prepare
 	flip_each 100 2 "'$SCRUB' status --json --state=s tree"
 	flip_each 100 3 "'$SCRUB' export --format=sfv --state=s tree"
-	flip_each 60 4 "'$SCRUB' verify -j1 --json --verbose --state=s tree"
+	flip_each 60 4 "'$SCRUB' verify -j1 --reads-in-flight=1 --json --verbose --state=s tree"
 }
 
 @test "what was repaired is reported with its place, and read-only verbs leave the file alone" {

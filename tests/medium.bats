@@ -135,7 +135,7 @@ BAD="unreadable big 16+1 1048576+512; unreadable big 16+1 1049600+512; unreadabl
 	bad_sectors
 	serve 20
 	mount_served
-	"$SCRUB" run --json --verbose -j1 --state state fs >out 2>err 3>&- &
+	"$SCRUB" run --json --verbose -j1 --reads-in-flight=1 --state state fs >out 2>err 3>&- &
 	pid=$!
 	# Some files are through when it happens: the journal shows it.
 	for ((i = 0; i < 400; i++)); do

@@ -39,7 +39,8 @@ load robust
 	mv tree/z tree/a
 	r=0
 	traced -f -qq -o trace -P "$W/tree/a" -e trace=pread64,preadv2 \
-		-e inject=pread64,preadv2:error=EIO "$SCRUB" run -j1 --json --state=s tree >out 2>err || r=$?
+		-e inject=pread64,preadv2:error=EIO \
+		"$SCRUB" run -j1 --reads-in-flight=1 --json --state=s tree >out 2>err || r=$?
 	grep -q INJECTED trace
 	[ "$r" -eq 4 ] || { echo "exit $r"; cat out err; return 1; }
 	output=$(cat out)

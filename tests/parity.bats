@@ -141,7 +141,7 @@ stored() {
 	bytes ff 512 | put a 614400
 	data 9 512 | put a 819200
 	dd if=t/b bs=65536 skip=3 count=1 status=none | put c $((65536 * 15))
-	expect 4 run --json -j1 t
+	expect 4 run --json -j1 --reads-in-flight=1 t
 	json 'select(.event == "damage") | "\(.block) \(.pattern) \(.repairable)"' \
 		"3 bitflip yes 6 zeroed yes 9 0xff yes 12 sector yes 15 misdirected yes"
 	json 'select(.event == "damage" and .block == 3) | "\(.bits_flipped) \(.differ_first)"' \

@@ -204,31 +204,72 @@ static void test_cut(void **state)
 	scr_state_close(&s);
 }
 
-/* A byte changed anywhere: refused, or as if it had been cut off there. */
-static void test_damage(void **state)
+static void flip(int fd, uint8_t *p, size_t bit)
+{
+	p[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	assert_int_equal(pwrite(fd, p + bit / 8, 1, (off_t)(bit / 8)), 1);
+}
+
+/*
+ * Every bit, in state OPEN and in state DONE. Damaged before the last state: refused, and never
+ * taken for unfinished, which would be removed. In the last one: as if that had been cut off, except
+ * that an entry always has its first.
+ */
+static void test_flips(void **state)
 {
 	struct scr_state s = state_here(*state);
 	struct scr_undo_log *log = opened(&s);
-	size_t len, open_length;
+	size_t last = 0, len;
 	uint8_t *p;
+	int fd;
 
 	create(log);
-	open_length = read_entry(&p);
-	free(p);
-	mark(log, 1, SCR_UNDO_DONE);
-	len = read_entry(&p);
-	for (size_t i = 0; i < len; i++) {
-		enum scr_undo_state is = SCR_UNDO_UNDONE;
-		int r;
+	for (unsigned int done = 0; done < 2; done++) {
+		len = read_entry(&p);
+		fd = open("undo/00000001", O_WRONLY);
+		for (size_t bit = 0; bit < len * 8; bit++) {
+			enum scr_undo_state is = SCR_UNDO_UNDONE;
+			bool before = !done || bit / 8 < last;
 
-		p[i] ^= 0x11;
-		sys_write("undo/00000001", p, len, 0600);
-		r = load(log, true, &is);
-		assert_true(i < open_length ? r == -ENODATA || r == -EBADMSG
-					    : r == 0 && is == SCR_UNDO_OPEN);
-		load(log, false, &is);
-		p[i] ^= 0x11;
+			flip(fd, p, bit);
+			assert_int_equal(load(log, true, &is), before ? -EBADMSG : 0);
+			assert_int_equal(is, before ? SCR_UNDO_UNDONE : SCR_UNDO_OPEN);
+			flip(fd, p, bit);
+		}
+		close(fd);
+		free(p);
+		assert_loads(log, 1, true, done ? SCR_UNDO_DONE : SCR_UNDO_OPEN);
+		last = len;
+		if (!done)
+			mark(log, 1, SCR_UNDO_DONE);
 	}
+	scr_undo_log_free(log);
+	scr_state_close(&s);
+}
+
+/* Sectors of the first state that never reached the medium. */
+static void test_torn_state(void **state)
+{
+	struct scr_state s = state_here(*state);
+	struct scr_undo_log *log = opened(&s);
+	enum scr_undo_state is = SCR_UNDO_UNDONE;
+	uint8_t *p, *torn;
+	size_t len, edge;
+
+	create(log);
+	len = read_entry(&p);
+	edge = len / 512 * 512;
+	torn = malloc(len);
+	if (edge <= len - 60)
+		edge = len; /* in one sector: all of it or nothing */
+	memcpy(torn, p, len);
+	memset(torn + len - 60, 0, edge - (len - 60));
+	sys_write("undo/00000001", torn, len, 0600);
+	assert_int_equal(load(log, true, &is), -ENODATA);
+	torn[len - 60] = 1;
+	sys_write("undo/00000001", torn, len, 0600);
+	assert_int_equal(load(log, true, &is), -EBADMSG);
+	free(torn);
 	free(p);
 	scr_undo_log_free(log);
 	scr_state_close(&s);
@@ -286,7 +327,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_states),
 		TEST(test_cut),
-		TEST(test_damage),
+		TEST(test_flips),
+		TEST(test_torn_state),
 		TEST(test_invalid),
 		TEST(test_unsafe),
 	};

@@ -29,7 +29,7 @@ disturbed() {
 	cp -a base s
 	r=0
 	traced -f -qq -o trace -e trace="$1" -e inject="$1:$2:when=$3" \
-		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
+		"$SCRUB" run -j1 --reads-in-flight=1 --state=s tree >out 2>err || r=$?
 }
 
 # Whole, readable, and with the old or the new content; parts of a journal may lie between.
@@ -127,7 +127,7 @@ is_trouble() {
 	cp -a base s
 	r=0
 	traced -f -qq -o trace -P "$W/s/manifest.tmp" -e trace=write -e inject=write:retval=16384 \
-		"$SCRUB" run -j1 --state=s tree >out 2>err || r=$?
+		"$SCRUB" run -j1 --reads-in-flight=1 --state=s tree >out 2>err || r=$?
 	grep -q INJECTED trace
 	[ "$r" -eq 12 ]
 	grep "cannot write the new manifest" err
@@ -148,7 +148,7 @@ is_trouble() {
 			cp -a base s
 			r=0
 			traced -f -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=$n \
-				"$SCRUB" accept -j1 --state=s tree . >out 2>err || r=$?
+				"$SCRUB" accept -j1 --reads-in-flight=1 --state=s tree . >out 2>err || r=$?
 			expect 0 accept -q --state=s tree . || expect 8 accept -q --state=s tree .
 			records --state=s tree | cmp - after
 			expect 0 run -q --state=s tree

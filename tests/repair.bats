@@ -15,7 +15,7 @@ target() {
 	data 3 100 >fs/t/c
 	sync
 	settle
-	expect 0 run -j1 fs/t
+	expect 0 run -j1 --reads-in-flight=1 fs/t
 }
 
 # sound: a pass finds everything as it was recorded.

@@ -46,7 +46,7 @@ recorded() {
 		expect 0 run -q "t$mask"
 	done
 	umask 000
-	start_slow openat2 10000 run -j1 t000
+	start_slow openat2 10000 run -j1 --reads-in-flight=1 t000
 	until_true 20 size_above t000/.bitscrub/journal 1000
 	[ "$(stat -c %a t000/.bitscrub/journal)" = 600 ]
 	kill -INT "$pid"

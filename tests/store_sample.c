@@ -119,6 +119,8 @@ const struct scr_trailer sample_pass = {
 	.last_complete_ns = 13,
 	.pass_bytes = 14,
 	.pass_exit = 4,
+	.window_start_ns = 15,
+	.window_bytes = 16,
 };
 
 int write_sample(const struct sample *s)

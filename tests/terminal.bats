@@ -55,7 +55,7 @@ screen() {
 
 @test "a status line on a terminal, gone when other lines come" {
 	need_slow
-	on_terminal "${SLOW[@]}" "$SCRUB" run -j1 dir
+	on_terminal "${SLOW[@]}" "$SCRUB" run -j1 --reads-in-flight=1 dir
 	[ "$status" -eq 0 ]
 	grep -q $'\r\e\[K.*\[#*\.*\] [0-9]* % [0-9.]* of 59 KiB' seen
 	grep -q "'file [0-9]*'" seen
@@ -66,19 +66,19 @@ screen() {
 
 @test "no status line without a terminal" {
 	need_slow
-	"${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err
+	"${SLOW[@]}" "$SCRUB" run -j1 --reads-in-flight=1 dir >out 2>err
 	run ! grep -q $'\r\|\e' out err
 	[ ! -s err ]
 }
 
 @test "no status line under -q, with --json, and on a dumb terminal" {
 	need_slow
-	on_terminal "${SLOW[@]}" "$SCRUB" run -q -j1 dir
+	on_terminal "${SLOW[@]}" "$SCRUB" run -q -j1 --reads-in-flight=1 dir
 	[ "$status" -eq 0 ]
 	[ ! -s seen ]
-	on_terminal "${SLOW[@]}" "$SCRUB" run --json -j1 dir
+	on_terminal "${SLOW[@]}" "$SCRUB" run --json -j1 --reads-in-flight=1 dir
 	run ! grep -q $'\e' seen
-	on_terminal env TERM=dumb "${SLOW[@]}" "$SCRUB" run -j1 dir
+	on_terminal env TERM=dumb "${SLOW[@]}" "$SCRUB" run -j1 --reads-in-flight=1 dir
 	run ! grep -q $'\e' seen
 }
 
@@ -99,9 +99,9 @@ screen() {
 
 @test "SIGUSR1 tells at once how far it is, even under -q" {
 	need_slow
-	"${SLOW[@]}" "$SCRUB" run -q -j1 dir 2>err &
+	"${SLOW[@]}" "$SCRUB" run -q -j1 --reads-in-flight=1 dir 2>err &
 	wait_for_reading
-	pkill -USR1 -f "run -q -j1 dir" -P $!
+	pkill -USR1 -f "run -q -j1 --reads-in-flight=1 dir" -P $!
 	wait $!
 	grep -q '^scrub: [0-9]* % .* of 59 KiB' err
 }
@@ -111,9 +111,9 @@ screen() {
 	for sig in INT TERM; do
 		rm -rf dir/.bitscrub
 		# A shell's background job ignores SIGINT, env puts that right.
-		env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err &
+		env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 --reads-in-flight=1 dir >out 2>err &
 		wait_for_reading
-		pkill -$sig -f "run -j1 dir" -P $!
+		pkill -$sig -f "run -j1 --reads-in-flight=1 dir" -P $!
 		status=0
 		wait $! || status=$?
 		[ "$status" -eq 32 ] || { echo "exit $status"; cat out err; }
@@ -131,11 +131,11 @@ screen() {
 @test "a second SIGINT ends it at once; the next pass goes on" {
 	need_slow
 	slow 3000000
-	env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err &
+	env --default-signal=INT "${SLOW[@]}" "$SCRUB" run -j1 --reads-in-flight=1 dir >out 2>err &
 	wait_for_reading
-	pkill -INT -f "run -j1 dir" -P $!
+	pkill -INT -f "run -j1 --reads-in-flight=1 dir" -P $!
 	sleep 0.3
-	pkill -INT -f "run -j1 dir" -P $!
+	pkill -INT -f "run -j1 --reads-in-flight=1 dir" -P $!
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 130 ]
@@ -146,10 +146,10 @@ screen() {
 
 @test "signals that were ignored stay ignored" {
 	need_slow
-	(trap '' INT HUP; exec "${SLOW[@]}" "$SCRUB" run -j1 dir >out 2>err) &
+	(trap '' INT HUP; exec "${SLOW[@]}" "$SCRUB" run -j1 --reads-in-flight=1 dir >out 2>err) &
 	wait_for_reading
-	pkill -INT -f "run -j1 dir" -P $!
-	pkill -HUP -f "run -j1 dir" -P $!
+	pkill -INT -f "run -j1 --reads-in-flight=1 dir" -P $!
+	pkill -HUP -f "run -j1 --reads-in-flight=1 dir" -P $!
 	wait $!
 	grep -q '^dir: first pass' out
 }

@@ -31,4 +31,17 @@ int64_t scr_clock_uptime(void)
 	return read_clock(CLOCK_BOOTTIME);
 }
 
-const struct scr_clock scr_clock_system = {system_wall, system_monotonic, NULL};
+void scr_clock_sleep(const struct scr_clock *c, int64_t ns)
+{
+	struct timespec ts = {ns / SCR_NS_PER_S, ns % SCR_NS_PER_S};
+
+	if (c->sleep_ns)
+		c->sleep_ns(c->arg, ns);
+	else
+		nanosleep(&ts, NULL);
+}
+
+const struct scr_clock scr_clock_system = {
+	.wall_ns = system_wall,
+	.monotonic_ns = system_monotonic,
+};

@@ -11,6 +11,8 @@ struct scr_clock {
 	/* Nanoseconds of a clock that never steps back and stands still during suspend. */
 	int64_t (*monotonic_ns)(void *arg);
 	void *arg;
+	/* Lets that much time go by, or less if a signal comes; NULL: as the system does. */
+	void (*sleep_ns)(void *arg, int64_t ns);
 };
 
 #define SCR_NS_PER_S INT64_C(1000000000)
@@ -29,5 +31,7 @@ static inline int64_t scr_clock_monotonic(const struct scr_clock *c)
 {
 	return c->monotonic_ns(c->arg);
 }
+
+void scr_clock_sleep(const struct scr_clock *c, int64_t ns);
 
 #endif

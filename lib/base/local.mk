@@ -7,6 +7,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/base/endian.h \
 	lib/base/map.c \
 	lib/base/map.h \
+	lib/base/pace.c \
+	lib/base/pace.h \
 	lib/base/path.c \
 	lib/base/path.h \
 	lib/base/statename.c \

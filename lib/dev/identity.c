@@ -105,10 +105,15 @@ int scr_fs_info(int fd, struct scr_fs_info *out)
 
 	if (ret < 0)
 		goto out;
-	if (scr_mount_of(fd, m) == 0)
-		fill_by_mount(fd, m, &info);
-	else
+	ret = scr_mount_of(fd, m);
+	/* Only where there is no such list: a file system must not change its name for an error. */
+	if (ret == -ENOENT || ret == -EACCES || ret == -ENOSYS || ret == -EPERM)
 		fill_by_magic(fd, &info);
+	else if (ret < 0)
+		goto out;
+	else
+		fill_by_mount(fd, m, &info);
+	ret = 0;
 	*out = info;
 out:
 	free(m);

@@ -102,6 +102,7 @@ int scr_mount_of(int fd, struct scr_mount *out)
 	m = malloc(sizeof(*m));
 	f = m ? fopen("/proc/self/mountinfo", "re") : NULL;
 	ret = m ? f ? -ENOENT : -errno : -ENOMEM;
+	errno = 0;
 	while (f && getline(&line, &size, f) > 0) {
 		if (!scr_mount_parse(line, m))
 			continue;
@@ -111,6 +112,9 @@ int scr_mount_of(int fd, struct scr_mount *out)
 			ret = 0;
 		}
 	}
+	/* A part of the list could name another mount. */
+	if (f && !feof(f))
+		ret = errno ? -errno : -EIO;
 	if (f)
 		fclose(f);
 	free(line);

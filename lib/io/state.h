@@ -63,10 +63,11 @@ int scr_state_open(const struct scr_state_place *p, bool reading, struct scr_sta
 int scr_state_create(const struct scr_state_place *p, struct scr_state *out, struct scr_why *why);
 void scr_state_close(struct scr_state *s); /* releases the lock too */
 
-/* flock on the directory. @exclusive, else shared. Without @wait: -EWOULDBLOCK, and @why names the
+/* flock on the directory. @exclusive, else shared. Where it is held for longer than @wait_ns (0: held at
+ * all; INT64_MAX: waits for ever): -EWOULDBLOCK, and @why names the
  * holder (pid, command, since when) from /proc/locks. -EPERM/-EROFS where locking isn't possible
  * are returned as they are. @stop: polled while waiting; may be NULL. */
-int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const atomic_int *stop,
+int scr_state_lock(struct scr_state *s, bool exclusive, int64_t wait_ns, const atomic_int *stop,
 		   struct scr_why *why);
 /* The pid that holds the exclusive lock, or 0. */
 pid_t scr_state_holder(const struct scr_state *s);

@@ -125,9 +125,19 @@ static void describe_holder(const struct scr_state *s, struct scr_why *why)
 		    comm[0] ? comm : "unknown", since);
 }
 
-int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const atomic_int *stop,
+/* By a clock that nobody sets. */
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+int scr_state_lock(struct scr_state *s, bool exclusive, int64_t wait_ns, const atomic_int *stop,
 		   struct scr_why *why)
 {
+	int64_t start = now_ns();
 	const struct timespec pause = {0, 100 * 1000 * 1000};
 
 	for (;;) {
@@ -137,7 +147,7 @@ int scr_state_lock(struct scr_state *s, bool exclusive, bool wait, const atomic_
 			continue;
 		if (errno != EWOULDBLOCK)
 			return scr_why_errno(why, -errno, "lock", s->path);
-		if (!wait) {
+		if (wait_ns <= now_ns() - start) {
 			describe_holder(s, why);
 			return -EWOULDBLOCK;
 		}

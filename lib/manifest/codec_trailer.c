@@ -38,7 +38,9 @@ static void put_fixed(uint8_t **p, const struct scr_trailer *t)
 	scr_put32(p, t->pass_exit);
 	scr_put32(p, t->body_crc);
 	scr_put32(p, t->segment_count);
-	scr_put_zeros(p, 20);
+	scr_put_time(p, t->window_start_ns);
+	scr_put64(p, t->window_bytes);
+	scr_put_zeros(p, 4);
 }
 
 int scr_encode_trailer(struct scr_buf *b, const struct scr_trailer *t)
@@ -88,7 +90,9 @@ static void take_pass(struct scr_cursor *c, struct scr_trailer *t)
 	t->pass_exit = scr_take32(c);
 	t->body_crc = scr_take32(c);
 	t->segment_count = scr_take32(c);
-	scr_take(c, 20);
+	t->window_start_ns = scr_take_time(c);
+	t->window_bytes = scr_take64(c);
+	scr_take(c, 4);
 }
 
 static int take_segments(struct scr_cursor *c, struct scr_trailer *t)

@@ -287,6 +287,8 @@ static struct scr_trailer make_trailer(const struct scr_mwriter *w, const struct
 		t.last_complete_ns = pass->last_complete_ns;
 		t.pass_bytes = pass->pass_bytes;
 		t.pass_exit = pass->pass_exit;
+		t.window_start_ns = pass->window_start_ns;
+		t.window_bytes = pass->window_bytes;
 	}
 	return t;
 }

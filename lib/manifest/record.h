@@ -163,6 +163,9 @@ struct scr_trailer {
 	/* Of the pass that published; set by the pass before scr_mwriter_finish(). */
 	int64_t pass_start_ns, pass_ns, last_complete_ns;
 	uint64_t pass_bytes;
+	/* How fast passes get on: bytes that they read since then; 0: not known. */
+	int64_t window_start_ns;
+	uint64_t window_bytes;
 	uint32_t pass_exit;
 	struct scr_parity_use *segments;
 	uint32_t segment_count;

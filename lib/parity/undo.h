@@ -98,7 +98,8 @@ int scr_undo_create(struct scr_undo_log *log, struct scr_undo_entry *e, int64_t 
 /*
  * Loads entry @number into @out. Without @all the old bytes are passed over, unread and unchecked:
  * enough to see what it is about. -ENOENT: not there. -ENODATA: it was never finished, so that
- * nothing was written because of it; a writer removes it. -EBADMSG: damaged. Else -errno.
+ * nothing was written because of it; a writer removes it. -EBADMSG: damaged; its file may be half
+ * written, so that nobody may remove it. Else -errno.
  */
 int scr_undo_load(struct scr_undo_log *log, uint32_t number, bool all, struct scr_undo_entry *out,
 		  struct scr_why *why);

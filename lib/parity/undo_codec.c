@@ -17,7 +17,7 @@
 enum {
 	HEAD_SIZE = 128,
 	RANGE_SIZE = SCR_UNDO_RANGE_FIXED,
-	MARK_SIZE = 48,
+	MARK_SIZE = SCR_UNDO_MARK_SIZE,
 };
 
 void scr_undo_park(struct scr_undo_entry *e)

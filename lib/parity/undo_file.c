@@ -10,10 +10,14 @@
 
 #include "base/compiler.h"
 
+#define SECTOR 512u /* what a medium writes whole, at least */
+#define STATE_RECORD ((size_t)SCR_UNDO_MARK_SIZE + SCR_RECORD_FRAME)
+
 /* What is being read. */
 struct parse {
 	int fd;
 	bool all;
+	bool marks;            /* the body is behind us */
 	uint64_t at, size;
 	struct scr_buf record; /* the one that begins at @at: whole, or a range's fixed part */
 	uint32_t payload;      /* its length */
@@ -37,7 +41,7 @@ static int load(struct parse *p)
 	if (scr_frame_length(head, &p->payload) < 0 ||
 	    p->payload > p->size - p->at - SCR_RECORD_FRAME)
 		return 0;
-	light = !p->all && head[0] == SCR_TYPE_RANGE && p->payload >= SCR_UNDO_RANGE_FIXED;
+	light = !p->all && !p->marks && head[0] == SCR_TYPE_RANGE && p->payload >= SCR_UNDO_RANGE_FIXED;
 	want = light ? SCR_RECORD_HEAD + SCR_UNDO_RANGE_FIXED : p->payload + SCR_RECORD_FRAME;
 	r = scr_buf_reserve(&p->record, want);
 	if (r == 0)
@@ -64,13 +68,77 @@ static void pass_over(struct parse *p)
 	p->at += p->payload + SCR_RECORD_FRAME;
 }
 
-/* Before the first state everything must be there, else the entry was never finished. */
+/*
+ * Whether a sound state ends the file, or almost. It was written only when all before it was on the
+ * medium: what is not sound there now was damaged since, and may be the only way back.
+ */
+static int has_state(const struct parse *p)
+{
+	uint8_t tail[3 * STATE_RECORD];
+	size_t len = (size_t)SCR_MIN(p->size, sizeof(tail));
+	int r = scr_pread_all(p->fd, tail, len, p->size - len);
+	uint32_t payload;
+
+	for (size_t at = 0; r == 0 && at + STATE_RECORD <= len; at++)
+		if (tail[at] == SCR_TYPE_STATE && scr_frame_length(tail + at, &payload) == 0 &&
+		    payload == SCR_UNDO_MARK_SIZE && scr_frame_sound(tail + at, payload))
+			return 1;
+	return r;
+}
+
+static bool zeros(const uint8_t *p, size_t n)
+{
+	while (n > 0 && p[n - 1] == 0)
+		n--;
+	return n == 0;
+}
+
+/*
+ * What stands where the first state belongs and is not sound: 1 if its writing was cut short, so
+ * that the file ends early or whole sectors of it are zeros, 0 if it was damaged; -errno.
+ */
+static int cut_short(const struct parse *p)
+{
+	uint8_t state[STATE_RECORD];
+	size_t first = (size_t)(SECTOR - p->at % SECTOR);
+	int r;
+
+	if (p->size - p->at < sizeof(state))
+		return 1;
+	r = scr_pread_all(p->fd, state, sizeof(state), p->at);
+	if (r < 0)
+		return r;
+	if (first >= sizeof(state))
+		return zeros(state, sizeof(state));
+	return zeros(state, first) || zeros(state + first, sizeof(state) - first);
+}
+
+/* The body has no sound record at p->at: the entry was never finished, or was damaged. */
+static int unsound_body(const struct parse *p)
+{
+	int r = has_state(p);
+
+	return r < 0 ? r : r > 0 ? -EBADMSG : -ENODATA;
+}
+
+/* The same of the first state, at p->at. */
+static int unsound_state(const struct parse *p)
+{
+	int damaged = has_state(p), cut;
+
+	if (damaged != 0)
+		return damaged < 0 ? damaged : -EBADMSG;
+	cut = cut_short(p);
+	return cut < 0 ? cut : cut ? -ENODATA : -EBADMSG;
+}
+
+/* Before the first state everything must be there. */
 static int parse_body(struct parse *p, struct scr_undo_entry *e)
 {
 	int r = load(p);
 
 	if (r <= 0)
-		return r < 0 ? r : -ENODATA;
+		return r < 0 ? r : unsound_body(p);
 	if (type_of(p) != SCR_TYPE_UNDO)
 		return -EBADMSG;
 	r = scr_undo_decode_head(payload_of(p), p->payload, e);
@@ -78,7 +146,7 @@ static int parse_body(struct parse *p, struct scr_undo_entry *e)
 	for (uint32_t i = 0; r == 0 && i < e->count; i++) {
 		r = load(p);
 		if (r <= 0)
-			return r < 0 ? r : -ENODATA;
+			return r < 0 ? r : unsound_body(p);
 		if (type_of(p) != SCR_TYPE_RANGE)
 			return -EBADMSG;
 		r = scr_undo_decode_range(payload_of(p), p->payload, p->at + SCR_RECORD_HEAD,
@@ -94,6 +162,7 @@ static int parse_marks(struct parse *p, struct scr_undo_entry *e)
 	uint32_t marks = 0;
 	int r;
 
+	p->marks = true;
 	while ((r = load(p)) == 1) {
 		if (type_of(p) != SCR_TYPE_STATE ||
 		    scr_undo_decode_mark(payload_of(p), p->payload, p->all ? &p->crc : NULL,
@@ -104,7 +173,7 @@ static int parse_marks(struct parse *p, struct scr_undo_entry *e)
 	}
 	e->length = p->at;
 	e->body_crc = p->all ? p->crc : 0;
-	return r < 0 || marks > 0 ? r : -ENODATA;
+	return r < 0 || marks > 0 ? r : unsound_state(p);
 }
 
 int scr_undo_parse(int fd, bool all, struct scr_undo_entry *e)

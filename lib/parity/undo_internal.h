@@ -21,6 +21,7 @@ int scr_undo_decode_range(const uint8_t *p, size_t len, uint64_t at, struct scr_
 int scr_undo_decode_mark(const uint8_t *p, size_t len, const uint32_t *crc,
 			 struct scr_undo_mark *m);
 #define SCR_UNDO_RANGE_FIXED 32u /* bytes of a range's payload before its old bytes */
+#define SCR_UNDO_MARK_SIZE 48u   /* bytes of a state's payload */
 
 /* Whether head and ranges fit together: order, bounds, sums. */
 bool scr_undo_entry_valid(const struct scr_undo_entry *e);

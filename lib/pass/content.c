@@ -271,7 +271,7 @@ static int read_pieces(const struct scr_content_reader *cr, const struct scr_cut
 		}
 		pos += (uint32_t)n;
 		if (cr->progress)
-			cr->progress(cr->arg, (uint64_t)n);
+			cr->progress(cr->arg, (uint64_t)n, hole == 0);
 		if (!hole && (size_t)n < len)
 			break;
 	}

@@ -44,7 +44,7 @@ struct scr_content_reader {
 	sem_t *gate;
 	const atomic_int *stop;
 	/* Counts bytes for the progress display; may be NULL. */
-	void (*progress)(void *arg, uint64_t bytes);
+	void (*progress)(void *arg, uint64_t bytes, bool read);
 	void *arg;
 };
 

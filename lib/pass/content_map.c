@@ -57,6 +57,6 @@ bool scr_content_map(const struct scr_content_reader *cr, struct scr_content *c)
 	c->all_hole = false;
 	c->present = c->cut.length;
 	if (cr->progress)
-		cr->progress(cr->arg, c->cut.length);
+		cr->progress(cr->arg, c->cut.length, true);
 	return true;
 }

@@ -21,6 +21,7 @@ struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void 
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_mutex_init(&ctx->path_lock, NULL);
 	pthread_mutex_init(&ctx->diagnose_lock, NULL);
+	scr_pace_init(&ctx->pace, ctx->clock, opt->rate);
 	return ctx;
 }
 
@@ -31,6 +32,7 @@ void scr_free(struct scr_ctx *ctx)
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ctx->path_lock);
 	pthread_mutex_destroy(&ctx->diagnose_lock);
+	scr_pace_destroy(&ctx->pace);
 	free(ctx);
 }
 
@@ -47,6 +49,13 @@ void scr_ctx_phase(struct scr_ctx *ctx, const char *phase, uint64_t files, uint6
 	ctx->bytes_total = bytes;
 	ctx->phase_ns = scr_clock_monotonic(ctx->clock);
 	ctx->phase = phase;
+}
+
+void scr_ctx_progress(struct scr_ctx *ctx, uint64_t bytes, bool read)
+{
+	ctx->bytes_done += bytes;
+	if (read)
+		scr_pace_wait(&ctx->pace, bytes, &ctx->stop);
 }
 
 void scr_ctx_path(struct scr_ctx *ctx, const char *path, size_t len)

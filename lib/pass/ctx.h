@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/pace.h"
 #include "bitscrub.h"
 #include "io/reader.h"
 #include "io/writer.h"
@@ -29,6 +30,8 @@ struct scr_ctx {
 
 	pthread_mutex_t diagnose_lock; /* damage is diagnosed one extent at a time */
 
+	struct scr_pace pace;   /* of the running verb */
+
 	_Atomic(const char *) phase;
 	atomic_uint_fast64_t files_done, files_total, bytes_done, bytes_total, damaged;
 	_Atomic int64_t phase_ns;
@@ -40,5 +43,8 @@ struct scr_ctx {
 void scr_ctx_phase(struct scr_ctx *ctx, const char *phase, uint64_t files, uint64_t bytes);
 /* The path being worked on. */
 void scr_ctx_path(struct scr_ctx *ctx, const char *path, size_t len);
+
+/* @bytes more are through; if they were @read, waits as long as the user's --rate wants it. */
+void scr_ctx_progress(struct scr_ctx *ctx, uint64_t bytes, bool read);
 
 #endif

@@ -478,7 +478,7 @@ int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct sc
 	if (!scr_work_unchanged(k, w))
 		return 0;
 	r = process_content(k, w, base);
-	if (r == -EINTR || r == -ENOMEM)
+	if (scr_pass_interrupted(w->p, r) || r == -ENOMEM)
 		return r;
 	if (r < 0)
 		r = scr_work_read_error(w, r);

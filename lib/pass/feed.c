@@ -75,7 +75,8 @@ static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c
 			one = slice(base, &cut);
 			base = &one;
 		}
-		r = scr_extent_process(k, w, &cut, run, base);
+		if (!f->ops->due || f->ops->due(f->arg, w, &cut, run, base_of(c, i)))
+			r = scr_extent_process(k, w, &cut, run, base);
 		i += run;
 	}
 	return r;

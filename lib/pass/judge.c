@@ -6,14 +6,20 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 
+/* File systems can say times that nanoseconds can't, after 2262: those wrap, but always alike. */
+static int64_t in_ns(const struct timespec *t)
+{
+	return (int64_t)((uint64_t)t->tv_sec * (uint64_t)SCR_NS_PER_S + (uint64_t)t->tv_nsec);
+}
+
 int64_t scr_mtime_ns(const struct stat *st)
 {
-	return st->st_mtim.tv_sec * SCR_NS_PER_S + st->st_mtim.tv_nsec;
+	return in_ns(&st->st_mtim);
 }
 
 int64_t scr_ctime_ns(const struct stat *st)
 {
-	return st->st_ctim.tv_sec * SCR_NS_PER_S + st->st_ctim.tv_nsec;
+	return in_ns(&st->st_ctim);
 }
 
 struct scr_stamp scr_stamp_of(const struct stat *st)
@@ -32,9 +38,10 @@ bool scr_stamp_equal(const struct scr_stamp *a, const struct scr_stamp *b)
 	       a->ctime_ns == b->ctime_ns;
 }
 
-static int64_t distance(int64_t a, int64_t b)
+/* Unsigned: a manifest may hold any time. */
+static uint64_t distance(int64_t a, int64_t b)
 {
-	return a > b ? a - b : b - a;
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
 /* mode, owner, number of links or path differ from what is recorded: each of them moves ctime. */
@@ -47,13 +54,13 @@ static bool metadata_moved(const struct scr_file_record *f, const struct stat *n
 enum scr_relation scr_judge(const struct scr_policy *p, const struct scr_stamp *stamp,
 			    const struct scr_file_record *file, const struct stat *now, bool moved)
 {
-	if (distance(stamp->mtime_ns, scr_mtime_ns(now)) > p->mtime_window_ns)
+	if (distance(stamp->mtime_ns, scr_mtime_ns(now)) > (uint64_t)p->mtime_window_ns)
 		return SCR_REL_MTIME;
 	if (!p->use_ctime)
 		return SCR_REL_SAME;
 	if (p->use_inode && stamp->ino != now->st_ino)
 		return SCR_REL_CTIME;
-	if (distance(stamp->ctime_ns, scr_ctime_ns(now)) <= p->mtime_window_ns)
+	if (distance(stamp->ctime_ns, scr_ctime_ns(now)) <= (uint64_t)p->mtime_window_ns)
 		return SCR_REL_SAME;
 	return metadata_moved(file, now, moved) ? SCR_REL_EXPLAINED : SCR_REL_CTIME;
 }

@@ -1,5 +1,7 @@
 lib_libbitscrub_a_SOURCES += \
 	lib/pass/accept.c \
+	lib/pass/ages.c \
+	lib/pass/ages.h \
 	lib/pass/config.c \
 	lib/pass/content.c \
 	lib/pass/content.h \
@@ -24,6 +26,9 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/journalist.h \
 	lib/pass/judge.c \
 	lib/pass/judge.h \
+	lib/pass/limit.c \
+	lib/pass/limit.h \
+	lib/pass/limit_survey.c \
 	lib/pass/names.c \
 	lib/pass/open.c \
 	lib/pass/parity.c \

@@ -182,12 +182,19 @@ int scr_pass_reload(struct scr_pass *p)
 	return scr_pass_load(p, SCR_ACCESS_WRITE, SCR_MANIFEST_NAME);
 }
 
+/* How long a verb waits for the lock. */
+static int64_t patience(const struct scr_pass *p, enum scr_access access)
+{
+	if (!p->ctx->opt.wait || access == SCR_ACCESS_PEEK)
+		return 0;
+	return p->ctx->opt.wait_ns ? p->ctx->opt.wait_ns : INT64_MAX;
+}
+
 static int lock_state(struct scr_pass *p, enum scr_access access)
 {
 	struct scr_why why = {""};
 	bool exclusive = access == SCR_ACCESS_WRITE;
-	bool wait = p->ctx->opt.wait && access != SCR_ACCESS_PEEK;
-	int r = scr_state_lock(&p->state, exclusive, wait, &p->ctx->stop, &why);
+	int r = scr_state_lock(&p->state, exclusive, patience(p, access), &p->ctx->stop, &why);
 
 	p->locked = r == 0;
 	if (r == -EWOULDBLOCK && access == SCR_ACCESS_PEEK) {
@@ -202,7 +209,10 @@ static int lock_state(struct scr_pass *p, enum scr_access access)
 	if (r == -EWOULDBLOCK || exclusive) {
 		if (r == -EWOULDBLOCK)
 			scr_trouble(p, NULL, 0, 0,
-				    "%s: try again when it is done, or wait with --wait", why.text);
+				    p->ctx->opt.wait ?
+					    "%s: waited for it in vain" :
+					    "%s: try again when it is done, or wait with --wait",
+				    why.text);
 		else if (r < 0)
 			scr_trouble(p, NULL, 0, -r, "%s", why.text);
 		return r;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/nice.h"
+
 static void log_kernels(void *arg, int warning, const char *line)
 {
 	struct scr_pass *p = arg;
@@ -87,6 +89,14 @@ static int resolve(struct scr_pass *p)
 	return r;
 }
 
+static void be_nice(struct scr_pass *p)
+{
+	int r = scr_nice();
+
+	if (r < 0)
+		scr_warn(p, NULL, 0, "cannot let all others go first: %s", strerror(-r));
+}
+
 int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, const char *target,
 		   bool kernels)
 {
@@ -105,7 +115,10 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 		.journal_fd = -1,
 		.state = {.dirfd = -1},
 	};
+	ctx->pace.clock = ctx->clock;
 	scr_ctx_phase(ctx, "starting", 0, 0);
+	if (ctx->opt.nice)
+		be_nice(p);
 	r = resolve(p);
 	if (r == 0 && kernels)
 		r = choose_kernels(p);
@@ -126,7 +139,7 @@ static int exit_status(const struct scr_pass *p, int r)
 	const struct scr_summary *s = &p->sum;
 	int bits = s->exit;
 
-	if (r < 0 && r != -EINTR && !(bits & SCR_EXIT_USAGE))
+	if (r < 0 && !scr_pass_interrupted(p, r) && !(bits & SCR_EXIT_USAGE))
 		bits |= SCR_EXIT_TROUBLE;
 	if (s->trouble || s->transient)
 		bits |= SCR_EXIT_TROUBLE;
@@ -134,7 +147,7 @@ static int exit_status(const struct scr_pass *p, int r)
 		bits |= SCR_EXIT_DAMAGE;
 	if (s->repaired)
 		bits |= SCR_EXIT_REPAIRED;
-	if (r == -EINTR)
+	if (scr_pass_interrupted(p, r))
 		bits |= SCR_EXIT_STOPPED;
 	return bits;
 }
@@ -144,11 +157,23 @@ int scr_pass_exit_bits(const struct scr_pass *p)
 	return exit_status(p, 0);
 }
 
+/* Nothing ends early without a word: most errors were said where they happened, some of them not. */
+static void tell_end(struct scr_pass *p, int r)
+{
+	bool general = r == -ENOMEM || r == -EINTR;
+
+	if (r == 0 || scr_pass_interrupted(p, r) || (p->sum.exit & SCR_EXIT_USAGE))
+		return;
+	if (p->sum.trouble == 0 || (general && p->told != -r))
+		scr_trouble(p, NULL, 0, -r, "ended early");
+}
+
 int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 {
 	struct scr_event ev = {.type = SCR_EV_SUMMARY, .target = p->target, .u.summary = &p->sum};
 
 	scr_pass_tell_repairs(p);
+	tell_end(p, r);
 	if (r == 0 && p->manifest_repaired && p->published)
 		p->sum.repaired++;
 	p->sum.seconds = (double)(scr_clock_monotonic(p->ctx->clock) - p->start_ns) / 1e9;

@@ -9,6 +9,8 @@
 #ifndef SCR_PASS_PASS_H
 #define SCR_PASS_PASS_H
 
+#include <errno.h>
+
 #include "dev/identity.h"
 #include "io/state.h"
 #include "manifest/store.h"
@@ -47,8 +49,10 @@ struct scr_pass {
 	unsigned int diagnoses, holders; /* made so far: bounded; under ctx->diagnose_lock */
 	bool reading;                /* the verb writes nothing */
 	bool manifest_repaired;      /* said, and on disk again after publishing */
+	int told;                    /* the error that was told last, positive; under ctx->lock */
 	bool published;
 	struct scr_trailer trailer;  /* of what is published now */
+	struct scr_limit *limit;     /* what of it this pass looks at; NULL: at everything */
 	struct scr_repair_held *held; /* files under repair; see repair.h */
 };
 
@@ -115,6 +119,12 @@ struct scr_name scr_pass_name(const struct scr_pass *p, const char *path, size_t
 static inline bool scr_pass_stopped(const struct scr_pass *p)
 {
 	return p->ctx->stop != 0;
+}
+
+/* Whether @r says that the user stopped it. A system call that fails with EINTR is trouble. */
+static inline bool scr_pass_interrupted(const struct scr_pass *p, int r)
+{
+	return r == -EINTR && scr_pass_stopped(p);
 }
 
 #endif

@@ -79,6 +79,12 @@ void scr_plan_cursor_init(struct scr_plan_cursor *c, struct scr_plan *p)
 	*c = (struct scr_plan_cursor){.plan = p};
 }
 
+void scr_plan_cursor_rewind(struct scr_plan_cursor *c)
+{
+	c->next = 0;
+	scr_buf_clear(&c->window);
+}
+
 void scr_plan_cursor_free(struct scr_plan_cursor *c)
 {
 	scr_buf_free(&c->window);

@@ -36,6 +36,9 @@ enum { /* flags of struct scr_plan_entry */
 	SCR_PLAN_HAD_RECORD = 64, /* there is a record at this very path */
 	SCR_PLAN_RETRIED = 128,   /* second try of a file that changed while being read */
 	SCR_PLAN_PARTIAL = 256,   /* a stopped pass recorded this path, but not to its end */
+	SCR_PLAN_AGED = 512,      /* oldest_ns, newest_ns and holes are those of the record */
+	SCR_PLAN_UNIFORM = 1024,  /* every extent is recorded, under size and mtime of now */
+	SCR_PLAN_VISITED = 2048,  /* verdict is known (where it will be asked for) */
 };
 
 #define SCR_PLAN_NONE UINT64_MAX
@@ -48,6 +51,8 @@ struct scr_plan_entry {
 	uint64_t owner;     /* LINK: position in the plan; MOVED: of the vanished entry */
 	uint64_t dev, ino, size;
 	int64_t mtime_ns, ctime_ns;
+	int64_t oldest_ns, newest_ns; /* AGED: checks of the extents */
+	uint64_t holes;     /* AGED: bytes of extents that are holes */
 	uint32_t mode, uid, gid, nlink;
 	uint32_t fs;        /* index into the header's identities */
 	uint32_t path_len;
@@ -81,6 +86,8 @@ void scr_plan_cursor_init(struct scr_plan_cursor *c, struct scr_plan *p);
 /* 1, 0 at the end, -errno. @path is set to the NUL-terminated path. *pos: where the entry is. */
 int scr_plan_next(struct scr_plan_cursor *c, struct scr_plan_entry *e, struct scr_buf *path,
 		  uint64_t *pos);
+/* Back to the first entry; what was patched meanwhile is seen. */
+void scr_plan_cursor_rewind(struct scr_plan_cursor *c);
 void scr_plan_cursor_free(struct scr_plan_cursor *c);
 /* The entry at @pos. 0 or -errno. @path may be NULL. */
 int scr_plan_get(struct scr_plan *p, uint64_t pos, struct scr_plan_entry *e, struct scr_buf *path);

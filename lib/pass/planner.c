@@ -19,11 +19,12 @@
 uint8_t scr_plan_band(int64_t now_ns, int64_t oldest_check_ns)
 {
 	static const int days[] = {90, 30, 7, 1};
-	int64_t age = now_ns - oldest_check_ns;
+	/* Unsigned: a manifest may hold any time. */
+	uint64_t age = now_ns > oldest_check_ns ? (uint64_t)now_ns - (uint64_t)oldest_check_ns : 0;
 	uint8_t band = 1;
 
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(days); i++, band++)
-		if (oldest_check_ns == 0 || age > days[i] * 86400 * SCR_NS_PER_S)
+		if (oldest_check_ns == 0 || age > (uint64_t)(days[i] * 86400 * SCR_NS_PER_S))
 			return band;
 	return band;
 }
@@ -39,19 +40,23 @@ static int summarise_extents(struct planner *pl)
 	o->uniform = true;
 	o->bare = false;
 	o->oldest_ns = INT64_MAX;
+	o->newest_ns = 0;
+	o->hole_bytes = 0;
 	o->damaged = o->file.damage.kind != 0;
 	while ((r = scr_mreader_extent(pl->p->old, e)) == 1) {
 		if (!scr_stamp_equal(&e->stamp, &o->file.stamp) ||
 		    (e->flags & SCR_EXTENT_UNRECORDED))
 			o->uniform = false;
 		o->oldest_ns = SCR_MIN(o->oldest_ns, e->checked_ns);
+		o->newest_ns = SCR_MAX(o->newest_ns, e->checked_ns);
+		o->hole_bytes += e->hole ? e->run_length : 0;
 		o->damaged |= e->damage_count > 0;
 		o->bare |= !e->hole && !e->parity_segment && !(e->flags & SCR_EXTENT_PARITY_ZERO);
 		extents += e->run;
 	}
 	o->whole = extents == scr_extent_count(o->file.stamp.size);
 	if (o->oldest_ns == INT64_MAX)
-		o->oldest_ns = pl->p->start_wall_ns;
+		o->oldest_ns = 0;
 	return r;
 }
 
@@ -286,8 +291,15 @@ static void judge_both(struct planner *pl, struct scr_plan_entry *e)
 		pl->out->emptied++;
 	/* A lone ctime move does not change a file's place. */
 	if (o->uniform && o->file.stamp.size == now.size &&
-	    o->file.stamp.mtime_ns == now.mtime_ns)
-		e->band = scr_plan_band(pl->p->start_wall_ns, o->oldest_ns);
+	    o->file.stamp.mtime_ns == now.mtime_ns) {
+		e->band = scr_plan_band(pl->p->start_wall_ns,
+					now.size ? o->oldest_ns : pl->p->start_wall_ns);
+		e->flags |= o->whole ? SCR_PLAN_UNIFORM : 0;
+	}
+	e->flags |= SCR_PLAN_AGED;
+	e->oldest_ns = o->oldest_ns;
+	e->newest_ns = o->newest_ns;
+	e->holes = o->hole_bytes;
 }
 
 static int add_both(struct planner *pl)
@@ -328,6 +340,10 @@ static int push_vanished(struct planner *pl, uint64_t pos)
 		.pos = pos,
 		.fs = o->file.fs,
 		.whole = o->whole,
+		.uniform = o->uniform,
+		.oldest_ns = o->oldest_ns,
+		.newest_ns = o->newest_ns,
+		.hole_bytes = o->hole_bytes,
 	};
 	return 0;
 }
@@ -515,7 +531,7 @@ int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
 	if (r == 0)
 		r = scr_planner_settle(&pl);
 	scr_planner_free(&pl);
-	if (r < 0 && r != -EINTR)
+	if (r < 0 && !scr_pass_interrupted(p, r))
 		scr_trouble(p, NULL, 0, -r, "cannot plan the pass (the plan is kept in %s)",
 			    p->state.path);
 	return r;

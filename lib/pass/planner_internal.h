@@ -19,14 +19,17 @@ struct old_record {
 	bool uniform;           /* all extents recorded, under the stamp of the file */
 	bool damaged;
 	bool whole;             /* there is a record of every extent */
-	int64_t oldest_ns;      /* check of its extents */
+	int64_t oldest_ns, newest_ns; /* checks of its extents; 0, 0: it has none */
+	uint64_t hole_bytes;    /* of extents that are holes */
 };
 
 struct vanished {
 	uint64_t ino, size, source, pos;
 	int64_t mtime_ns;
+	int64_t oldest_ns, newest_ns;
+	uint64_t hole_bytes;
 	uint32_t fs;
-	bool moved, whole;
+	bool moved, whole, uniform;
 };
 
 struct dev_fs {

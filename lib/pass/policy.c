@@ -13,8 +13,6 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 
-#define STALE_AFTER_DAYS 30
-
 enum key_kind { KEY_GEOMETRY, KEY_ONE, KEY_LIST };
 
 struct key {
@@ -313,21 +311,18 @@ void scr_settings_each(const struct scr_settings *s, const struct scr_fs_info *f
 	}
 }
 
-static int fill_filter(struct scr_filter **f, const struct scr_settings *s, const char *name,
-		       struct scr_setting_error *err)
+static int fill_filter(struct scr_filter **f, const struct scr_settings *s, const char *name)
 {
 	*f = scr_filter_new();
 	if (!*f)
 		return -ENOMEM;
 	for (char **p = s->pairs; p && *p; p++) {
-		const char *why = "";
+		const char *why;
 		int r;
 
 		if (!pair_has_key(*p, name))
 			continue;
 		r = scr_filter_add(*f, *p + strlen(name) + 1, &why);
-		if (r == -EINVAL)
-			fail(err, "setting %s: %s", *p, why);
 		if (r < 0)
 			return r;
 	}
@@ -348,26 +343,53 @@ static int64_t number_of(const struct scr_settings *s, const char *name,
 	const char *v = value_of(s, name);
 	uint64_t n = 0;
 
-	if (parse_number(v ? v : default_of(name, fs), &n) < 0 || n > 1000000)
-		return STALE_AFTER_DAYS;
+	parse_number(v ? v : default_of(name, fs), &n); /* was checked */
 	return (int64_t)n;
+}
+
+/* More days than nanoseconds can count are for ever. */
+static int64_t days_in_ns(int64_t days)
+{
+	const int64_t day = 86400 * SCR_NS_PER_S;
+
+	return days > INT64_MAX / day ? INT64_MAX : days * day;
+}
+
+/* The values of all keys that are known; a later version may have others. */
+static int check_pairs(const struct scr_settings *s, struct scr_setting_error *err)
+{
+	for (char **p = s->pairs; p && *p; p++) {
+		const char *eq = strchr(*p, '=');
+		const struct key *k = eq ? find_key(*p, (size_t)(eq - *p)) : NULL;
+		struct scr_setting_error why;
+		int r = k && k->check ? k->check(eq + 1, &why) : 0;
+
+		if (r == -EINVAL)
+			fail(err, "setting %.100s: %.300s", *p, why.text);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int scr_policy_init(struct scr_policy *p, const struct scr_settings *s,
 		    const struct scr_fs_info *fs, struct scr_setting_error *err)
 {
-	int r;
+	int r = check_pairs(s, err);
 
+	*p = (struct scr_policy){.use_ctime = false};
+	if (r < 0)
+		return r;
 	*p = (struct scr_policy){
 		.use_ctime = flag_of(s, "ctime", "use", fs),
 		.use_inode = flag_of(s, "inode", "use", fs),
 		.cross_mounts = flag_of(s, "cross-mounts", "yes", fs),
 		.mtime_window_ns = number_of(s, "mtime-window", fs) * SCR_NS_PER_S,
-		.stale_after_ns = number_of(s, "stale-after", fs) * 86400 * SCR_NS_PER_S,
+		.stale_after_ns = days_in_ns(number_of(s, "stale-after", fs)),
 	};
-	r = fill_filter(&p->exclude, s, "exclude", err);
+	r = fill_filter(&p->exclude, s, "exclude");
 	if (r == 0)
-		r = fill_filter(&p->frozen, s, "frozen", err);
+		r = fill_filter(&p->frozen, s, "frozen");
 	if (r < 0)
 		scr_policy_free(p);
 	return r;

@@ -39,6 +39,8 @@ static int start(struct publisher *pub, struct scr_pass *p)
 		pub->pass.last_complete_ns = t->last_complete_ns;
 		pub->pass.pass_bytes = t->pass_bytes;
 		pub->pass.pass_exit = t->pass_exit;
+		pub->pass.window_start_ns = t->window_start_ns;
+		pub->pass.window_bytes = t->window_bytes;
 	}
 	return scr_mwriter_new(pub->fd, scr_pass_kernels(p), &p->header, p->header.published_ns,
 			       &pub->w);
@@ -110,7 +112,7 @@ static int finish(struct publisher *pub, int r)
 	}
 	p->header.generation--;
 	scr_state_unlink(&p->state, TEMPORARY);
-	if (r != -EINTR)
+	if (!scr_pass_interrupted(p, r))
 		scr_trouble(p, NULL, 0, -r,
 			    "cannot write the new manifest in %s; what was known before is kept",
 			    p->state.path);
@@ -316,6 +318,26 @@ static int write_plan(struct merge *m)
 	return r;
 }
 
+/* A window of months: what was read earlier counts less and less, however long this goes on. */
+#define WINDOW_NS (60 * 86400 * SCR_NS_PER_S)
+
+/* The first pass only opens it: what it recorded says nothing about checking. */
+static void count_in_window(struct scr_trailer *t, int64_t now)
+{
+	int64_t age = now - t->window_start_ns;
+
+	if (t->window_start_ns == 0 || age < 0) {
+		t->window_start_ns = now;
+		t->window_bytes = 0;
+		return;
+	}
+	t->window_bytes += t->pass_bytes;
+	if (age > WINDOW_NS) {
+		t->window_start_ns += age / 2;
+		t->window_bytes /= 2;
+	}
+}
+
 static void describe_pass(struct merge *m, bool complete)
 {
 	struct scr_pass *p = m->pub.p;
@@ -325,6 +347,7 @@ static void describe_pass(struct merge *m, bool complete)
 	t->pass_ns = scr_clock_monotonic(p->ctx->clock) - p->start_ns;
 	t->pass_bytes = p->sum.bytes_read;
 	t->pass_exit = (uint32_t)scr_pass_exit_bits(p);
+	count_in_window(t, scr_clock_wall(p->ctx->clock));
 	if (complete)
 		t->last_complete_ns = p->start_wall_ns;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pass/feed.h"
+#include "pass/limit.h"
 
 struct read_phase {
 	struct scr_pass *p;
@@ -42,8 +43,30 @@ static bool next_retry(struct read_phase *rp, uint64_t *pos)
 	return any;
 }
 
-/* The next entry of the bands, then the retries. 1, 0, -errno. */
-static int next_entry(struct read_phase *rp, struct scr_work *w)
+/* The next entry of a limited pass. 1, 0, -errno. */
+static int next_limited(struct read_phase *rp, struct scr_limit *l, struct scr_work *w)
+{
+	int r;
+
+	while (!l->ended) {
+		while ((r = scr_plan_next(&rp->cursor, &w->e, &w->path, &w->pos)) == 1) {
+			if (!is_read(&w->e) || !scr_limit_visits(l, &w->e))
+				continue;
+			w->band = l->band;
+			if (w->e.size == 0 || scr_limit_open(l))
+				return 1;
+			break;
+		}
+		if (r < 0)
+			return r;
+		scr_limit_next_band(l);
+		scr_plan_cursor_rewind(&rp->cursor);
+	}
+	return 0;
+}
+
+/* The next entry of all of them. 1, 0, -errno. */
+static int next_of_all(struct read_phase *rp, struct scr_work *w)
 {
 	int r;
 
@@ -58,6 +81,16 @@ static int next_entry(struct read_phase *rp, struct scr_work *w)
 		rp->band++;
 		rp->cursor.next = 0;
 	}
+	return 0;
+}
+
+/* The next entry of the bands, then the retries. 1, 0, -errno. */
+static int next_entry(struct read_phase *rp, struct scr_work *w)
+{
+	int r = rp->p->limit ? next_limited(rp, rp->p->limit, w) : next_of_all(rp, w);
+
+	if (r != 0)
+		return r;
 	if (!next_retry(rp, &w->pos))
 		return 0;
 	r = scr_plan_get(rp->planned->plan, w->pos, &w->e, &w->path);
@@ -149,6 +182,14 @@ static int feed_extent(void *arg, struct scr_work *w, struct scr_extent *e)
 	return scr_mreader_extent(rp->p->old, e);
 }
 
+static bool feed_due(void *arg, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
+		     const struct scr_extent *base)
+{
+	struct read_phase *rp = arg;
+
+	return !rp->p->limit || scr_limit_due(rp->p->limit, w, cut, run, base);
+}
+
 /* ---- results ----------------------------------------------------------------------------- */
 
 static int add_retry(struct read_phase *rp, uint64_t pos)
@@ -212,13 +253,38 @@ static bool may_retry(const struct scr_work *w)
 	return w->state == SCR_WORK_CHANGED && !(w->e.flags & SCR_PLAN_RETRIED);
 }
 
+/* A limited pass may visit it more than once: it counts once, by the worst. */
+static void count_once(struct read_phase *rp, struct scr_work *w, enum scr_verdict before)
+{
+	struct scr_summary *s = &rp->p->sum;
+	enum scr_verdict worst = scr_verdict_worst(before, w->worst);
+
+	pthread_mutex_lock(&rp->p->ctx->lock);
+	s->verdicts[before]--;
+	s->verdicts[w->worst]--;
+	s->verdicts[worst]++;
+	pthread_mutex_unlock(&rp->p->ctx->lock);
+	w->worst = worst;
+}
+
 /* Links of the inode are counted with the verdict of its first path. */
 static int note_verdict(struct read_phase *rp, struct scr_work *w)
 {
-	if (w->e.nlink < 2)
+	struct scr_plan_entry e;
+	int r;
+
+	if (w->e.nlink < 2 && (!rp->p->limit || w->e.size < SCR_EXTENT_SIZE))
 		return 0;
-	w->e.verdict = (uint8_t)w->worst;
-	return scr_plan_patch(rp->planned->plan, w->pos, &w->e);
+	pthread_mutex_lock(&rp->retry_lock);
+	r = scr_plan_get(rp->planned->plan, w->pos, &e, NULL);
+	if (r == 0 && (e.flags & SCR_PLAN_VISITED))
+		count_once(rp, w, (enum scr_verdict)e.verdict);
+	e.verdict = (uint8_t)w->worst;
+	e.flags |= SCR_PLAN_VISITED;
+	if (r == 0)
+		r = scr_plan_patch(rp->planned->plan, w->pos, &e);
+	pthread_mutex_unlock(&rp->retry_lock);
+	return r;
 }
 
 /* Accepting that a file is gone: its record goes. */
@@ -232,6 +298,11 @@ static int accept_gone(struct read_phase *rp, struct scr_work *w)
 	return scr_plan_patch(rp->planned->plan, w->pos, &w->e);
 }
 
+/* Nothing of it was due after all, or there was nothing left in the budget. */
+static bool not_looked_at(const struct read_phase *rp, const struct scr_work *w)
+{
+	return rp->p->limit && w->taken == 0 && w->extents > 0 && w->state == SCR_WORK_OPEN;
+}
 
 static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool last)
 {
@@ -239,6 +310,10 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 	struct scr_file_record f;
 	int r;
 
+	if (last && not_looked_at(rp, w))
+		return 0;
+	if (last && rp->p->limit && w->state != SCR_WORK_OPEN && w->state != SCR_WORK_SETTLED)
+		scr_limit_give_back(rp->p->limit, w);
 	if (last && is_no_move(w))
 		return undo_move(rp, w);
 	if (last && w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && !w->opened)
@@ -265,7 +340,13 @@ static int feed_flush(void *arg, struct scr_worker *k)
 
 /* ---- the phase --------------------------------------------------------------------------- */
 
-static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_done, feed_flush};
+static const struct scr_feed_ops ops = {
+	.next = feed_next,
+	.extent = feed_extent,
+	.due = feed_due,
+	.done = feed_done,
+	.flush = feed_flush,
+};
 
 int scr_read_phase(struct scr_pass *p, struct scr_planned *planned, struct scr_journalist *j)
 {
@@ -273,7 +354,8 @@ int scr_read_phase(struct scr_pass *p, struct scr_planned *planned, struct scr_j
 	unsigned int threads = scr_feed_threads(p);
 	int r, s;
 
-	scr_ctx_phase(p->ctx, "reading", planned->files, planned->bytes);
+	scr_ctx_phase(p->ctx, "reading", planned->files,
+		      p->limit ? scr_limit_total(p->limit) : planned->bytes);
 	pthread_mutex_init(&rp.retry_lock, NULL);
 	scr_plan_cursor_init(&rp.cursor, planned->plan);
 	r = scr_feed_run(p, &ops, &rp, threads);

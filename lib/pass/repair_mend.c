@@ -318,7 +318,7 @@ static const char *why_not_file(const struct scr_repair *r, const struct scr_rep
 /* What can't be read for another reason than the medium is trouble of this file alone. */
 static int pass_over(struct scr_repair *r, struct scr_repair_file *rf, int err)
 {
-	if (err == 0 || err == -EINTR || err == -ENOMEM || err == -ECANCELED || r->broken)
+	if (err == 0 || scr_pass_interrupted(r->p, err) || err == -ENOMEM || err == -ECANCELED || r->broken)
 		return err;
 	scr_trouble(r->p, (char *)rf->path.data, rf->path.len, -err, "cannot check the file");
 	return 0;

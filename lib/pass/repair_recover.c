@@ -170,7 +170,9 @@ static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf
 		    const struct scr_undo_entry *e)
 {
 	int64_t mtime = scr_mtime_ns(&rf->now), size = rf->now.st_size;
-	int64_t began = e->mark.time_ns + r->p->clock_skew_ns - TIME_SLACK_NS;
+	/* Hostile times are as good as any that is far away. */
+	int64_t marked = SCR_MIN(SCR_MAX(e->mark.time_ns, INT64_MIN / 2), INT64_MAX / 2);
+	int64_t began = marked + r->p->clock_skew_ns - TIME_SLACK_NS;
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
@@ -342,7 +344,7 @@ static int complete_notes(struct scr_repair *r, struct scr_repair_file *rf,
 		err = complete_note(r, rf, &notes[i]);
 	if (err == 0)
 		err = scr_repair_close_file(r, rf);
-	if (err == 0 || err == -ENOMEM || err == -EINTR)
+	if (err == 0 || err == -ENOMEM || scr_pass_interrupted(r->p, err))
 		return err;
 	for (uint32_t i = 0; i < n; i++)
 		notes[i].dealt_with = false;

@@ -150,7 +150,7 @@ int scr_verb_list(struct scr_ctx *ctx, const char *target, const char *const *pa
 		r = scr_view_new(p.old, p.journal, &v);
 	if (r == 0) {
 		r = list_all(&p, &select, v);
-		if (r < 0 && r != -EINTR)
+		if (r < 0 && !scr_pass_interrupted(&p, r))
 			scr_trouble(&p, NULL, 0, r == -EBADMSG ? 0 : -r, "cannot read the manifest");
 		scr_paths_tell_unseen(&select);
 		p.sum.complete = r == 0;
@@ -161,6 +161,36 @@ int scr_verb_list(struct scr_ctx *ctx, const char *target, const char *const *pa
 }
 
 /* ---- status ------------------------------------------------------------------------------ */
+
+/* Less says nothing about how often passes run. */
+#define LEAST_WINDOW_NS (86400 * SCR_NS_PER_S)
+
+static double cycle_days(const struct scr_header *h, const struct scr_trailer *t)
+{
+	int64_t window = h->published_ns - t->window_start_ns;
+
+	if (t->window_start_ns == 0 || window < LEAST_WINDOW_NS || t->window_bytes == 0)
+		return 0;
+	return (double)(t->bytes - t->hole_bytes) / (double)t->window_bytes * (double)window /
+	       (86400.0 * SCR_NS_PER_S);
+}
+
+/* As if the checks of a bucket were spread evenly over it. */
+static double median_days(const struct scr_trailer *t)
+{
+	double all = 0, below = 0;
+
+	for (int i = 0; i < SCR_TRAILER_BUCKETS; i++)
+		all += (double)t->age_bytes[i];
+	for (int i = 0; i < SCR_TRAILER_BUCKETS; i++) {
+		double n = (double)t->age_bytes[i], from = i ? (double)(1u << (i - 1)) : 0;
+
+		if (n > 0 && below + n >= all / 2)
+			return from + ((double)(1u << i) - from) * (all / 2 - below) / n;
+		below += n;
+	}
+	return -1;
+}
 
 static void fill_status(struct scr_pass *p, struct scr_status *s)
 {
@@ -189,6 +219,8 @@ static void fill_status(struct scr_pass *p, struct scr_status *s)
 		.oldest_check_ns = t->oldest_check_ns,
 		.newest_check_ns = t->newest_check_ns,
 		.bytes_never_checked = t->bytes_never_checked,
+		.cycle_days = cycle_days(h, t),
+		.median_days = median_days(t),
 		.last_pass_start_ns = t->pass_start_ns,
 		.last_pass_ns = t->pass_ns,
 		.last_complete_ns = t->last_complete_ns,

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "pass/limit.h"
 #include "pass/parity.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
@@ -110,6 +111,7 @@ static void total(struct scr_pass *p, int r)
 	} else if (p->old) {
 		scr_tally_totals(p, scr_mreader_trailer(p->old));
 	}
+	p->sum.oldest_check_ns = p->published && r == 0 ? p->trailer.oldest_check_ns : 0;
 	/* What was found and could not be published, or has no record, is open too. */
 	if (r < 0 || p->sum.files_damaged == 0) {
 		p->sum.blocks_damaged = SCR_MAX(blocks, p->sum.blocks_damaged);
@@ -124,13 +126,16 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 
 	if (r == 0)
 		r = scr_read_phase(p, planned, &j);
+	if (r == 0 && p->limit)
+		scr_limit_tell(p->limit);
 	/* Where not one file was there to read, nothing has shown that the device is. */
 	if (r == 0)
 		scr_unseen_tell(p, planned, p->sum.bytes_read > 0);
 	if (r == 0)
 		r = scr_tally(p, planned);
 	if (r == 0) {
-		bool complete = p->sum.trouble == 0 && p->sum.verdicts[SCR_SKIPPED] == 0;
+		bool complete = p->sum.trouble == 0 && p->sum.verdicts[SCR_SKIPPED] == 0 &&
+				!p->sum.limited;
 
 		p->sum.complete = complete;
 		r = scr_publish_plan(p, planned, j.fd, complete);
@@ -161,6 +166,15 @@ static int plan(struct scr_pass *p, struct scr_planned *planned)
 	return r < 0 ? r : scr_plan_guards(p, planned);
 }
 
+static int limit(struct scr_pass *p, const struct scr_planned *planned)
+{
+	int r = scr_limit_new(p, planned, &p->limit);
+
+	if (r < 0 && r != -EINTR)
+		scr_trouble(p, NULL, 0, -r, "cannot read plan or manifest in %s", p->state.path);
+	return r;
+}
+
 static int pass(struct scr_pass *p)
 {
 	struct scr_planned planned = {0};
@@ -176,9 +190,13 @@ static int pass(struct scr_pass *p)
 		r = plan(p, &planned);
 	if (r == 0)
 		r = scr_parity_check_space(p, &planned);
+	if (r == 0 && scr_limit_wanted(&p->ctx->opt))
+		r = limit(p, &planned);
 	if (r == 0)
 		r = read_and_publish(p, &planned);
 	scr_unseen_tell(p, &planned, false);
+	scr_limit_free(p->limit);
+	p->limit = NULL;
 	scr_buf_free(&planned.unseen);
 	scr_plan_free(planned.plan);
 	total(p, r);

@@ -60,8 +60,12 @@ static int try_moved(struct planner *pl, struct scr_plan_entry *e, uint64_t pos)
 	if (r < 0)
 		return r;
 	e->action = SCR_PLAN_CHECK;
-	e->flags &= (uint16_t)~(SCR_PLAN_PARTIAL | SCR_PLAN_DAMAGED);
-	e->flags |= SCR_PLAN_MOVED | (from.flags & SCR_PLAN_DAMAGED);
+	e->flags &= (uint16_t)~(SCR_PLAN_PARTIAL | SCR_PLAN_DAMAGED | SCR_PLAN_UNIFORM);
+	e->flags |= SCR_PLAN_MOVED | SCR_PLAN_AGED | (from.flags & SCR_PLAN_DAMAGED) |
+		    (v->uniform && v->whole ? SCR_PLAN_UNIFORM : 0);
+	e->oldest_ns = v->oldest_ns;
+	e->newest_ns = v->newest_ns;
+	e->holes = v->hole_bytes;
 	e->source = v->source;
 	e->owner = v->pos;
 	return scr_plan_patch(pl->out->plan, pos, e);
@@ -111,7 +115,8 @@ static int lend_record(struct planner *pl, const struct scr_plan_entry *e)
 		return r < 0 ? r : 0;
 	owner.action = SCR_PLAN_CHECK;
 	owner.source = e->source;
-	owner.flags &= (uint16_t)~(SCR_PLAN_PARTIAL | SCR_PLAN_DAMAGED);
+	owner.flags &= (uint16_t)~(SCR_PLAN_PARTIAL | SCR_PLAN_DAMAGED | SCR_PLAN_AGED |
+				   SCR_PLAN_UNIFORM);
 	owner.flags |= e->flags & SCR_PLAN_DAMAGED;
 	return scr_plan_patch(pl->out->plan, e->owner, &owner);
 }

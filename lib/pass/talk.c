@@ -76,6 +76,8 @@ static void vtrouble(struct scr_pass *p, struct scr_trouble t, const char *fmt, 
 	vsnprintf(message, sizeof(message), fmt, ap);
 	pthread_mutex_lock(&p->ctx->lock);
 	p->sum.trouble += !t.warning;
+	if (!t.warning)
+		p->told = t.err;
 	deliver(p, &ev);
 	pthread_mutex_unlock(&p->ctx->lock);
 }

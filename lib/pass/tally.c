@@ -24,6 +24,9 @@ static int tell_link(struct tally *t)
 
 	if (r < 0)
 		return r;
+	/* The path that stands for the inode was not looked at in this pass. */
+	if (t->p->limit && owner.action != SCR_PLAN_KEEP && !(owner.flags & SCR_PLAN_VISITED))
+		return 0;
 	if (owner.action == SCR_PLAN_KEEP)
 		tell(t, SCR_SKIPPED);
 	else

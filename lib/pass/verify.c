@@ -226,7 +226,12 @@ static int feed_flush(void *arg, struct scr_worker *k)
 	return 0;
 }
 
-static const struct scr_feed_ops ops = {feed_next, feed_extent, feed_done, feed_flush};
+static const struct scr_feed_ops ops = {
+	.next = feed_next,
+	.extent = feed_extent,
+	.done = feed_done,
+	.flush = feed_flush,
+};
 
 /* ---- the verb ---------------------------------------------------------------------------- */
 

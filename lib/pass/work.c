@@ -368,6 +368,7 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 {
 	int64_t now = scr_clock_wall(w->p->ctx->clock);
 	const char *path = (char *)w->path.data;
+	uint64_t since;
 
 	w->worst = SCR_SKIPPED;
 	scr_emit_file(w->p, &(struct scr_file_event){.name = {path, w->path.len},
@@ -377,10 +378,12 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 	*f = from_base(w);
 	if (!f->skipped_since_ns)
 		f->skipped_since_ns = now;
-	if (now - f->skipped_since_ns > w->p->policy.stale_after_ns)
+	/* Unsigned: a manifest may hold any time. */
+	since = now > f->skipped_since_ns ? (uint64_t)now - (uint64_t)f->skipped_since_ns : 0;
+	if (since > (uint64_t)w->p->policy.stale_after_ns)
 		scr_trouble(w->p, path, w->path.len, 0,
-			    "no pass could check the file for %lld days",
-			    (long long)((now - f->skipped_since_ns) / SCR_NS_PER_S / 86400));
+			    "no pass could check the file for %llu days",
+			    (unsigned long long)(since / SCR_NS_PER_S / 86400));
 	return true;
 }
 

@@ -21,6 +21,12 @@ enum scr_work_state {
 	SCR_WORK_FAILED,   /* trouble, said: the record stays as it is */
 };
 
+/* What a visit of a limited pass is about; see limit.h. */
+struct scr_band {
+	uint8_t queue;
+	uint32_t first, end;       /* slots of its histogram */
+};
+
 struct scr_work {
 	struct scr_pass *p;
 	bool verify;               /* compare only; nothing is kept */
@@ -52,6 +58,11 @@ struct scr_work {
 	unsigned int chunks;       /* handed out and not finished */
 	bool cut_short;            /* a chunk did not come to its end: nor does the file */
 	bool suspect;              /* a medium error in it is not yet believed */
+
+	/* Of a limited pass. */
+	struct scr_band band;
+	uint64_t paid[2];          /* bytes taken from the budget, by queue */
+	uint64_t taken;            /* extents that were due */
 
 	/* Results; what is not atomic is under lock. */
 	pthread_mutex_t lock;

@@ -99,11 +99,11 @@ void scr_worker_attach(struct scr_worker *k, struct scr_work *w)
 	k->kernels = scr_pass_kernels(k->p);
 }
 
-static void count_progress(void *arg, uint64_t bytes)
+static void count_progress(void *arg, uint64_t bytes, bool read)
 {
 	struct scr_pass *p = arg;
 
-	p->ctx->bytes_done += bytes;
+	scr_ctx_progress(p->ctx, bytes, read);
 }
 
 struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const struct scr_work *w,
@@ -196,7 +196,7 @@ bool scr_work_errno_lost(int err)
 
 int scr_work_read_error(struct scr_work *w, int r)
 {
-	if (r == -EINTR || r == -ENOMEM)
+	if (scr_pass_interrupted(w->p, r) || r == -ENOMEM)
 		return r;
 	if (r == -ESTALE) {
 		settle(w, SCR_WORK_CHANGED);

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What must be true after a step of tests/scene.pm in which something went wrong: the tree, the state,
+# and what the commands that come next lead to. All checks die with what is wrong.
+package Scene;
+use strict;
+use warnings;
+
+our ($tree, $state);
+
+# What each step leads to when nothing is in its way.
+sub reference {
+	my ($step) = @_;
+	my %r = (ways => []);
+	restore(load($step->{image}));
+	$r{before} = files();
+	$r{manifest} = get("$state/manifest") // '';
+	$r{exit} = scrub(line(@{ $step->{line} }));
+	$r{after} = files();
+	for my $turn (0 .. $#{ $step->{next} }) {
+		restore(load($step->{image}));
+		scrub(line(@{ $step->{line} }));
+		my @exits = go_on($step, $turn);
+		my ($known) = timeless(known('manifest'));
+		push @{ $r{ways} }, { exit => $exits[-1], files => files(), known => $known };
+	}
+	return \%r;
+}
+
+# Whether content is made of units of the one and of the other.
+sub mixed {
+	my ($is, $one, $other) = map { $_->[1] } @_;
+	for (my $at = 0; $at < length $is; $at += 4096) {
+		my ($i, $a, $b) = map { $at < length ? substr($_, $at, 4096) : '' } $is, $one, $other;
+		next if $i eq $a || $i eq $b;
+		# Zeros are where a file has grown and nothing was written yet.
+		return 0 if ($i ^ substr($a, 0, length $i)) =~ /[^\0]/ && ($i ^ substr($b, 0, length $i)) =~ /[^\0]/
+			&& $i =~ /[^\0]/;
+	}
+	return 1;
+}
+
+# Throws what is wrong with the tree; $between: files may be half-repaired.
+sub check_tree {
+	my ($r, $between) = @_;
+	my $files = files();
+	my @names = sort keys %{ { %$files, %{ $r->{before} } } };
+	for my $name (@names) {
+		my ($is, $before, $after) = map { $_->{$name} } $files, $r->{before}, $r->{after};
+		die "$name: appeared\n" if !$before;
+		die "$name: is gone\n" if !$is;
+		next if grep { $is->[0] eq $_->[0] && $is->[1] eq $_->[1] } $before, $after;
+		die "$name: neither as before nor as after: $is->[0], not $before->[0]\n"
+			if !$between || $before->[1] eq $after->[1] && $is->[1] ne $after->[1];
+		die "$name: other bytes\n" if !mixed($is, $before, $after);
+	}
+}
+
+sub check_state {
+	my ($r) = @_;
+	my $manifest = get("$state/manifest");
+	my $exit = scrub('list', $tree);
+	if (!defined $manifest) {
+		die "the manifest is gone\n" if $r->{manifest} ne '';
+		die "list: exit $exit\n" if $exit != 8;
+		return;
+	}
+	known('manifest') if $manifest ne $r->{manifest};
+	known('manifest.1') if -e "$state/manifest.1";
+	die "list: exit $exit: ", said() if $exit & ~4;
+	$exit = scrub('status', $tree);
+	die "status: exit $exit: ", said() if $exit & ~12;
+}
+
+sub check_end {
+	my ($way, @exits) = @_;
+	for (@exits) {
+		die "afterwards: exits @exits\n" if $_ & ~15;
+	}
+	die "afterwards: exits @exits, not $way->{exit}\n" if ($exits[-1] | 1) != ($way->{exit} | 1);
+	my $files = files();
+	for my $name (sort keys %$files) {
+		my ($is, $want) = ($files->{$name}, $way->{files}{$name});
+		die "afterwards: $name: $is->[0], not $want->[0]\n" if $is->[0] ne $want->[0];
+		die "afterwards: $name: other content\n" if $is->[1] ne $want->[1];
+	}
+	my ($known, @segments) = timeless(known('manifest'));
+	die "afterwards other records:\n", differing($known, $way->{known}) if $known ne $way->{known};
+	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 parity/ undo/);
+	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
+	push @stray, glob("$ENV{TMPDIR}/*");
+	die "afterwards stray: @stray\n" if @stray;
+}
+
+sub differing {
+	my (@is) = split /\n/, $_[0];
+	my (@want) = split /\n/, $_[1];
+	for my $i (0 .. $#is) {
+		next if $is[$i] eq ($want[$i] // '');
+		return "$is[$i]\nnot $want[$i]\n";
+	}
+	return "less\n";
+}
+
+1;
