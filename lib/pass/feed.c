@@ -431,6 +431,7 @@ static int init(struct scr_feed *f, unsigned int readers, unsigned int computing
 	if (r < 0)
 		return r;
 	f->gated = readers > computing;
+	f->in_place = f->p->fs.rotational && !f->p->ctx->opt.cached;
 	if (f->gated && sem_init(&f->gate, 0, computing) < 0)
 		return -errno;
 	pthread_mutex_init(&f->lock, NULL);
