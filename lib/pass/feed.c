@@ -225,25 +225,18 @@ static int work_on_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_ch
 {
 	struct scr_work *w = c->work;
 	bool good;
-	int r = read_chunk(f, k, c, &good), e = 0;
+	int r = read_chunk(f, k, c, &good), e;
 
 	c->work = NULL;
 	if (r == 0 && scr_suspect_is(k, w))
 		return hold_back(f, k, w);
 	if (!good)
 		return r == 0 ? count_lost(f, k, w) : complete(f, k, w, r);
-	pthread_mutex_lock(&f->suspect_lock);
-	f->lost = 0;
-	if (scr_suspect_good(&f->suspects, w, c->first * (uint64_t)SCR_EXTENT_SIZE) < 0)
-		e = -ENOMEM;
-	pthread_mutex_unlock(&f->suspect_lock);
-	r = complete(f, k, w, r < 0 ? r : e);
-	if (r == 0) {
-		pthread_mutex_lock(&f->suspect_lock);
-		r = believe(f, k);
-		pthread_mutex_unlock(&f->suspect_lock);
-	}
-	return r;
+	/* Out of the way of what may be believed by that. */
+	scr_worker_hold(k, w);
+	e = note_good(f, k, w, c->first * (uint64_t)SCR_EXTENT_SIZE);
+	scr_worker_unhold(k, --k->held_count);
+	return complete(f, k, w, r < 0 ? r : e);
 }
 
 /* ---- small files, several at a time ------------------------------------------------------ */
