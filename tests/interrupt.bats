@@ -176,7 +176,7 @@ stopped() {
 	need_strace
 	mkdir tree
 	large tree/large 200
-	evict tree/large
+	uncached tree/large
 	start_slow pread64 30000 run -j1 --reads-in-flight=1 --json --state=s tree
 	until_true 20 size_above s/journal 3000
 	kill -INT "$pid"

@@ -79,7 +79,7 @@ is_killed() { [ "$r" -eq 137 ] || [ "$r" -eq 4 ]; }
 
 @test "killed before each write" {
 	prepare
-	at_each write signal=KILL 10 is_killed
+	at_each write signal=KILL 3 is_killed
 }
 
 # Trouble, and said; damage is known or not.
@@ -92,13 +92,13 @@ is_trouble() {
 @test "a full disk at each write" {
 	prepare
 	expected="No space left on device"
-	at_each write error=ENOSPC 10 is_trouble
+	at_each write error=ENOSPC 3 is_trouble
 }
 
 @test "an error at each write, fsync and fdatasync" {
 	prepare
 	expected="Input/output error"
-	at_each write error=EIO 10 is_trouble
+	at_each write error=EIO 3 is_trouble
 	at_each fsync error=EIO 3 is_trouble
 	at_each fdatasync error=EIO 1 is_trouble
 }

@@ -265,7 +265,9 @@ whole_story() {
 
 @test "damaged parity over sound data is made anew, in a new segment" {
 	target ext4
-	flip fs/t/.bitscrub/parity/00000001 100
+	at=$("$BATS_TEST_DIRNAME/../contrib/bitscrub-manifest-dump" fs/t/.bitscrub/manifest |
+		sed -n '/^file "a"/,/^file "b"/ s/^  parity segment=1 .*offset=//p')
+	flip fs/t/.bitscrub/parity/00000001 $((at + 100))
 	cp -r fs/t/.bitscrub was
 	expect 0 repair --dry-run --json fs/t .
 	repairs "rebuilt a"

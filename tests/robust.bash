@@ -45,6 +45,12 @@ tree() {
 		}' "$1" "$2" "${3:-1}"
 }
 
+# uncached FILE: none of it is in the page cache, so that it is read by system calls.
+uncached() {
+	sync "$1"
+	dd if="$1" iflag=nocache count=0 status=none
+}
+
 # large FILE MIB [SEED]: that many MiB, no two of its blocks of 64 KiB equal, with an old time.
 large() {
 	perl -e '
@@ -110,15 +116,6 @@ summary() {
 # Shells start what is in the background with SIGINT ignored, and scrub leaves that so.
 attentive() {
 	exec env --default-signal=INT,QUIT "$@"
-}
-
-# evict FILE...: out of the page cache, so that they are read and not mapped.
-evict() {
-	local f
-	for f; do
-		sync "$f"
-		dd if="$f" iflag=nocache count=0 status=none
-	done
 }
 
 # start ARGUMENT...: the command in the background: $pid; its talk is in $W/out and $W/err.

@@ -128,8 +128,8 @@ verdict() {
 		rm -rf tree s
 		mkdir tree
 		large tree/large 100
-		evict tree/large
-		start_slow pread64 20000 run -j2 --reads-in-flight=2 --json --state=s tree
+		uncached tree/large
+		start_slow pread64 20000 run -j2 --json --state=s tree
 		until_true 20 size_above s/journal 2000
 		kill -STOP "$pid"
 		$how tree/large
