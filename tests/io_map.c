@@ -311,11 +311,82 @@ static void test_cut_meanwhile(void **state)
 	close(fd);
 }
 
+/* ---- more threads read than compute ------------------------------------------------------ */
+
+static atomic_int computing, most, calls;
+
+static void count_fused(const struct scr_kernels *k, uint64_t *sum, uint32_t *crc, uint8_t *dst,
+			const uint8_t *src, size_t len)
+{
+	int now = ++computing, was = most;
+
+	(void)k, (void)sum, (void)crc, (void)dst, (void)src, (void)len;
+	while (now > was && !atomic_compare_exchange_weak(&most, &was, now))
+		;
+	usleep(200);
+	calls++;
+	computing--;
+}
+
+static const struct scr_kernel counting = {
+	.name = "counting", .class = SCR_FUSED, .fn.fused = count_fused};
+
+struct gated {
+	int fd;
+	sem_t *gate;
+	enum scr_reader_mode mode;
+};
+
+static void *read_gated(void *arg)
+{
+	const struct scr_geometry g = {SCR_BLOCK_SIZE_MAX, SCR_COLUMNS_DEFAULT,
+				       SCR_PARITY_UNIT_DEFAULT};
+	struct scr_cut cut = scr_cut_extent(&g, SIZE, 0);
+	struct gated *t = arg;
+	struct scr_kernels kernels = *scr_kernels_reference();
+	struct scr_content c = {0};
+	atomic_int stop = 0;
+	struct scr_content_reader cr = {.kernels = &kernels, .gate = t->gate, .stop = &stop};
+
+	kernels.fused = &counting;
+	cr.reader = open_reader(t->fd, t->mode);
+	assert_int_equal(scr_content_read(&cr, &cut, &c), 0);
+	scr_reader_free(cr.reader);
+	scr_content_free(&c);
+	return NULL;
+}
+
+static void test_gate(void **state)
+{
+	const enum scr_reader_mode modes[] = {SCR_READ_CHECK, SCR_READ_CACHED};
+	int fd = make_file();
+	pthread_t id[8];
+	sem_t gate;
+
+	(void)state;
+	assert_int_equal(scr_guard_install(), 0);
+	assert_int_equal(sem_init(&gate, 0, 2), 0);
+	for (int m = 0; m < 2; m++) {
+		struct gated t = {fd, &gate, modes[m]};
+
+		most = calls = 0;
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(pthread_create(&id[i], NULL, read_gated, &t), 0);
+		for (int i = 0; i < 8; i++)
+			pthread_join(id[i], NULL);
+		assert_int_equal(calls, 8 * (SIZE / MIB));
+		assert_int_equal(most, 2);
+		assert_int_equal(computing, 0);
+	}
+	sem_destroy(&gate);
+	close(fd);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
 static const struct CMUnitTest tests[] = {
 	T(test_only_what_is_cached), T(test_truncated),     T(test_threads), T(test_not_ours),
-	T(test_read_instead),        T(test_cut_meanwhile),
+	T(test_read_instead),        T(test_cut_meanwhile), T(test_gate),
 };
 
 SYS_MAIN(tests)
