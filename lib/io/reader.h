@@ -47,6 +47,8 @@ struct scr_reader_ops {
 	/* One more descriptor of the same file, for direct reads by the same pread. */
 	int (*open_direct)(void *arg, int fd);
 	int (*close_direct)(void *arg, int fd);
+	/* Makes reads of the descriptor itself direct, or ordinary again; may be NULL. */
+	int (*turn_direct)(void *arg, int fd, bool on);
 	/* Sets vec[i] to whether piece i of SCR_READER_PAGE bytes from @offset (a multiple of it)
 	 * is in the page cache. */
 	int (*resident)(void *arg, int fd, off_t offset, size_t len, uint8_t *vec);
@@ -87,6 +89,8 @@ void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode);
 /* The same, where the caller has just had @st from fstat() of @fd. */
 void scr_reader_attach_known(struct scr_reader *r, int fd, enum scr_reader_mode mode,
 			     const struct stat *st);
+/* Then: nobody else reads @fd while this reader is attached, so that it may be turned itself. */
+void scr_reader_own(struct scr_reader *r);
 void scr_reader_detach(struct scr_reader *r);
 
 /*
