@@ -40,6 +40,10 @@ endif
 # Without those that walk millions of files or damage every byte: hours, under valgrind.
 valgrind_tests = \
 	tests/codec.test \
+	tests/dev_device.test \
+	tests/dev_inuse.test \
+	tests/dev_owners.test \
+	tests/dev_regions.test \
 	tests/io_state.test \
 	tests/journal.test \
 	tests/kernels.test \

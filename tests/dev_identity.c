@@ -16,7 +16,8 @@ static void test_mount_lines(void **state)
 
 	(void)state;
 	assert_true(scr_mount_parse("36 35 98:5 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 "
-				    "/dev/my\\040root rw,errors=continue,lazytime\n", &m));
+				    "/dev/my\\040root rw,errors=continue,lazytime\n",
+				    &m));
 	assert_int_equal(m.id, 36);
 	assert_true(m.dev == makedev(98, 5));
 	assert_string_equal(m.type, "ext3");
@@ -163,7 +164,8 @@ static int mount_and_look(void *arg)
 		return 77;
 	snprintf(command, sizeof(command),
 		 "PATH=$PATH:/usr/sbin:/sbin; truncate -s 400M img && %s >/dev/null 2>&1 && "
-		 "mount -t %s -o loop,%s img m 2>/dev/null", i->make, i->type, i->options);
+		 "mount -t %s -o loop,%s img m 2>/dev/null",
+		 i->make, i->type, i->options);
 	if (system(command) != 0)
 		return 77;
 	chmod("m", 0755);

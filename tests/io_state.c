@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <sys/file.h>
+#include <sys/time.h>
 
 #include "io/state_internal.h"
 
@@ -417,6 +418,60 @@ static void test_lock_lines(void **state)
 	assert_false(scr_lock_parse("\n", &l));
 }
 
+static void wake(int signal)
+{
+	(void)signal;
+}
+
+/* Reads all of @fd and tells whether byte i was (i * 7 + i / 251) & 0xff. */
+static int reads_pattern(int fd, size_t len)
+{
+	uint8_t *p = malloc(len + 1);
+	size_t n = 0;
+	ssize_t got = 1;
+
+	usleep(50000); /* so that the writer fills the pipe, and is woken in the middle */
+	while (p && n < len && (got = read(fd, p + n, len + 1 - n)) > 0)
+		n += (size_t)got;
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != (uint8_t)(i * 7 + i / 251))
+			return 1;
+	return n == len && got > 0 && read(fd, p, 1) == 0 ? 0 : 2;
+}
+
+/* Signals cut writes to a pipe short, and what is left is written behind. */
+static void test_short_writes(void **state)
+{
+	const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+	const struct sigaction on_alarm = {.sa_handler = wake};
+	const size_t len = 1 << 20;
+	uint8_t *p = malloc(len);
+	int ends[2], status;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(p);
+	for (size_t i = 0; i < len; i++)
+		p[i] = (uint8_t)(i * 7 + i / 251);
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		_exit(reads_pattern(ends[0], len));
+	}
+	close(ends[0]);
+	assert_int_equal(sigaction(SIGALRM, &on_alarm, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+	assert_int_equal(scr_write_all(ends[1], p, len), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	signal(SIGALRM, SIG_DFL);
+	close(ends[1]);
+	while (waitpid(pid, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	assert_int_equal(status, 0);
+	free(p);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -433,6 +488,7 @@ static const struct CMUnitTest tests[] = {
 	T(test_lock),
 	T(test_shared_lock),
 	cmocka_unit_test(test_lock_lines),
+	cmocka_unit_test(test_short_writes),
 };
 
 SYS_MAIN(tests)

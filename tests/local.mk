@@ -34,6 +34,7 @@ include tests/fuzz.mk
 if HAVE_CMOCKA
 include tests/repair.mk
 include tests/sys.mk
+include tests/dev.mk
 check_PROGRAMS += $(cmocka_tests)
 TESTS += $(cmocka_tests)
 endif

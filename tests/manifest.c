@@ -288,6 +288,71 @@ static void test_holes_merge(void **state)
 	free_sample(&s);
 }
 
+/* Writes two holes that follow on each other and reads back how many records they became. */
+static unsigned int records_of(const struct scr_extent *a, const struct scr_extent *b)
+{
+	struct sample s = make_sample(1, &geometries[0], 0);
+	struct scr_file_record f = {.stamp = {.size = 64 * MIB}, .path = "a", .path_len = 1};
+	struct scr_extent e = {0};
+	struct scr_link_record l;
+	struct scr_mwriter *w;
+	struct scr_mreader *r;
+	unsigned int n = 0;
+	int fd = temp_file(NULL);
+
+	assert_int_equal(scr_mwriter_new(fd, scr_kernels_reference(), &s.header, 0, &w), 0);
+	assert_int_equal(scr_mwriter_file(w, &f), 0);
+	assert_int_equal(scr_mwriter_extent(w, a), 0);
+	assert_int_equal(scr_mwriter_extent(w, b), 0);
+	assert_int_equal(scr_mwriter_finish(w, NULL, NULL), 0);
+	scr_mwriter_free(w);
+	r = open_reader(fd);
+	assert_int_equal(scr_mreader_next(r, &f, &l, NULL), SCR_RECORD_FILE);
+	for (; scr_mreader_extent(r, &e) == 1; n++)
+		if (n == 1)
+			assert_extents_equal(&e, b);
+	scr_mreader_free(r);
+	scr_extent_free(&e);
+	close(fd);
+	free_sample(&s);
+	return n;
+}
+
+/* One record stands for several holes only if they are alike in everything. */
+static void test_holes_stay_apart(void **state)
+{
+	struct rng rng = {1};
+	struct scr_extent a = random_run(&rng, &geometries[0], 64 * MIB, 1, 1), same = a, b;
+
+	(void)state;
+	same.cut = scr_cut_extent(&geometries[0], 64 * MIB, 2);
+	assert_int_equal(records_of(&a, &same), 1);
+	b = same;
+	b.stamp.size++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.stamp.ino++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.stamp.mtime_ns++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.stamp.ctime_ns++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.recorded_ns++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.checked_ns++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.reserved++;
+	assert_int_equal(records_of(&a, &b), 2);
+	b = same;
+	b.flags ^= SCR_EXTENT_RACY;
+	assert_int_equal(records_of(&a, &b), 2);
+}
+
 /* ---- what the writer refuses ------------------------------------------------------------------
  */
 
@@ -463,7 +528,7 @@ int main(void)
 		cmocka_unit_test(test_large_record),  cmocka_unit_test(test_holes_merge),
 		cmocka_unit_test(test_refused_paths), cmocka_unit_test(test_refused_extents),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_finish_gives_trailer),
-		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_ages),	      cmocka_unit_test(test_holes_stay_apart),
 	};
 
 	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "pass/judge.h"
+#include "pass/planner_internal.h"
 #include "pass/policy.h"
 
 #define S SCR_NS_PER_S
@@ -231,6 +232,75 @@ static void test_defaults_follow_the_file_system(void **state SCR_UNUSED)
 	scr_settings_free(&s);
 }
 
+/* Bands of a limited pass: the older the last check, the earlier. */
+static void test_bands(void **state SCR_UNUSED)
+{
+	static const struct {
+		int64_t days;
+		uint8_t band;
+	} rows[] = {
+		{-10000, 5}, {-1, 5}, {0, 5}, {1, 4}, {6, 4}, {7, 3}, {29, 3},
+		{30, 2}, {89, 2}, {90, 1}, {19999, 1},
+	};
+	const int64_t day = 86400 * S, now = 20000 * day;
+
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(rows); i++)
+		assert_int_equal(scr_plan_band(now, now - rows[i].days * day - 1), rows[i].band);
+	assert_int_equal(scr_plan_band(now, now - day), 5);
+	assert_int_equal(scr_plan_band(now, now - 90 * day), 2);
+	/* Never checked, or in no time that is possible. */
+	assert_int_equal(scr_plan_band(now, 0), 1);
+	assert_int_equal(scr_plan_band(now, INT64_MIN), 1);
+	assert_int_equal(scr_plan_band(now, INT64_MAX), 5);
+}
+
+/* Times of a manifest that no file system gave. */
+static void test_times_far_away(void **state SCR_UNUSED)
+{
+	static const struct scr_policy lax = {.use_ctime = true, .mtime_window_ns = 1000000 * S};
+	struct scr_stamp far = stamp;
+	struct stat st = same();
+
+	far.mtime_ns = INT64_MIN;
+	assert_int_equal(scr_judge(&lax, &far, &file, &st, false), SCR_REL_MTIME);
+	far = stamp;
+	far.ctime_ns = INT64_MIN;
+	st.st_ctim.tv_sec = INT64_MAX / S;
+	assert_int_equal(scr_judge(&lax, &far, &file, &st, false), SCR_REL_CTIME);
+}
+
+/* What no config took is not used unseen, whatever manifest it comes in. */
+static void test_settings_of_a_manifest(void **state SCR_UNUSED)
+{
+	static const struct {
+		const char *pair;
+		int result;
+	} rows[] = {
+		{"mtime-window=soon", -EINVAL}, {"mtime-window=1000001", -EINVAL},
+		{"stale-after=-1", -EINVAL}, {"ctime=maybe", -EINVAL}, {"exclude=[a", -EINVAL},
+		{"copy=x", -EINVAL}, {"later-version=anything", 0}, {"stale-after=1000000", 0},
+	};
+	static const struct scr_fs_info fs = {.times_weak = false};
+
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(rows); i++) {
+		char *pairs[] = {(char *)(uintptr_t)rows[i].pair, NULL};
+		struct scr_setting_error err = {""};
+		struct scr_settings s;
+		struct scr_policy p;
+
+		scr_settings_default(&s);
+		s.pairs = pairs;
+		assert_int_equal(scr_policy_init(&p, &s, &fs, &err), rows[i].result);
+		if (rows[i].result < 0) {
+			assert_true(strstr(err.text, rows[i].pair) != NULL);
+			continue;
+		}
+		/* A million days are more than nanoseconds can count. */
+		assert_true(p.stale_after_ns == (i == 7 ? INT64_MAX : 30 * 86400 * S));
+		scr_policy_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +313,9 @@ int main(void)
 		cmocka_unit_test(test_lists_and_single_values),
 		cmocka_unit_test(test_geometry_is_fixed_by_records),
 		cmocka_unit_test(test_defaults_follow_the_file_system),
+		cmocka_unit_test(test_bands),
+		cmocka_unit_test(test_times_far_away),
+		cmocka_unit_test(test_settings_of_a_manifest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,24 @@ static void test_one_bad_block(void **state)
 	}
 }
 
+/* Of what fits the parity, either checksum alone can refuse. */
+static void test_each_checksum_counts(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		start_64k(&t);
+		t.checks[3].inet ^= i == 0;
+		t.checks[3].crc ^= (uint32_t)(i == 1) << 31;
+		column(&t, 3)[100] ^= 4;
+		if (i < 2)
+			expect_none(&t, 1, SCR_LOST_NO_FIT);
+		else
+			expect_all(&t, 1);
+	}
+}
+
 static void test_every_bit_of_a_small_extent(void **state)
 {
 	static const struct scr_geometry g = {.block_size = 512, .columns = 4, .parity_unit = 64};
@@ -352,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_finding_what_is_not_zero),
 		cmocka_unit_test(test_nothing_is_wrong),
 		cmocka_unit_test(test_one_bad_block),
+		cmocka_unit_test(test_each_checksum_counts),
 		cmocka_unit_test(test_every_bit_of_a_small_extent),
 		cmocka_unit_test(test_blocks_that_share_no_position),
 		cmocka_unit_test(test_bursts_of_c_bytes),

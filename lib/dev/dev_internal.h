@@ -13,8 +13,11 @@ struct scr_mount {
 	uint64_t id;
 	dev_t dev;
 	bool lazytime;
+	bool read_only;      /* the file system itself, whatever this mount of it */
 	char type[32];
-	char source[4096];   /* unescaped */
+	char source[4096];   /* unescaped, as the next two */
+	char root[4096];     /* what of the file system is mounted: "/" is all of it */
+	char point[4096];
 };
 
 /* Takes @line apart; false if it is none. */
@@ -28,8 +31,8 @@ int scr_dev_name(dev_t dev, char *out, size_t size);
  * /sys/dev/block. */
 bool scr_dev_rotational(dev_t dev, const char *sys_dev_block);
 
-/* UUID of the file system of @fd, whose block device is @dev (0: none known); @btrfs: its type. @out is empty if it
- * can't be learned. */
+/* UUID of the file system of @fd, whose block device is @dev (0: none known); @btrfs: its type.
+ * @out is empty if it can't be learned. */
 void scr_dev_uuid(int fd, bool btrfs, dev_t dev, char *out, size_t size);
 /* The btrfs subvolume of @fd: its id; @out is empty if it can't be learned. */
 void scr_dev_subvol(int fd, char *out, size_t size);

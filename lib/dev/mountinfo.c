@@ -53,8 +53,11 @@ bool scr_mount_parse(const char *line, struct scr_mount *out)
 	char source[4096];
 	int at = 0;
 
-	if (!dash || sscanf(line, "%" SCNu64 " %*d %u:%u", &out->id, &major, &minor) != 3)
+	if (!dash || sscanf(line, "%" SCNu64 " %*d %u:%u %4095[^ ] %4095[^ ]", &out->id, &major,
+			    &minor, out->root, out->point) != 5)
 		return false;
+	unescape(out->root);
+	unescape(out->point);
 	/* An empty source leaves two spaces, which sscanf would pass over. */
 	if (sscanf(dash, " - %31[^ ]%n", out->type, &at) != 1 || !dash[at])
 		return false;
@@ -66,6 +69,7 @@ bool scr_mount_parse(const char *line, struct scr_mount *out)
 	out->dev = makedev(major, minor);
 	dash = strchr(dash, ' ');
 	out->lazytime = dash && has_option(dash + 1, "lazytime");
+	out->read_only = dash && has_option(dash + 1, "ro");
 	return true;
 }
 

@@ -6,8 +6,10 @@
  *	scr_owners_find(deadline, fn)     one answer or more a range, once, at the end of the pass
  *	scr_owners_close()
  *
- * ext4 and xfs by FS_IOC_GETFSMAP (which tells metadata, free space and on xfs with rmapbt the
- * inode) and by FIEMAP of files; btrfs by the chunk tree, LOGICAL_INO and INO_PATHS.
+ * ext4 and xfs by FS_IOC_GETFSMAP, which tells metadata, free space and on xfs with rmapbt the
+ * inode; what it leaves open by one walk over the files, with FIEMAP. The walk is needed for names
+ * too: a file opened by its number has no name unless somebody has used it lately. btrfs by the
+ * chunk tree, the extent tree and LOGICAL_INO. All of it is for root.
  */
 #ifndef SCR_DEV_OWNER_H
 #define SCR_DEV_OWNER_H
@@ -20,7 +22,8 @@
 enum scr_owner_kind {
 	SCR_OWNER_FILE,     /* path, and the offset in it */
 	SCR_OWNER_FREE,     /* free space */
-	SCR_OWNER_METADATA, /* of the file system; path tells which where known, else NULL */
+	SCR_OWNER_METADATA, /* of the file system: what tells which; path is set if it is of a file or
+			     * directory */
 	SCR_OWNER_UNKNOWN,  /* the time was over, or the file system can't tell */
 };
 
@@ -29,7 +32,8 @@ struct scr_owner {
 	enum scr_owner_kind kind;
 	const char *path;         /* relative to the mount point, bytes; else NULL */
 	size_t path_len;
-	uint64_t file_offset;
+	uint64_t file_offset;     /* of a FILE: where in it this part begins; bytes */
+	const char *what;         /* METADATA: "inodes", "the journal", ..., for people; else NULL */
 };
 
 struct scr_owners;
@@ -39,9 +43,11 @@ struct scr_owners;
  * kind of file system; -EXDEV: what is mounted there is not on this device; -errno. */
 int scr_owners_open(const char *mountpoint, dev_t dev, uint64_t device_offset,
 		    struct scr_owners **out);
+/* 0, -ENOMEM; -EINVAL: it begins before the file system. */
 int scr_owners_add(struct scr_owners *o, uint64_t offset, uint64_t length);
-/* Calls @fn, in order of offset, until the monotonic time @deadline_ns at the latest; what is not
- * known by then is UNKNOWN. 0 or -errno. */
+/* Calls @fn, in order of offset; a part that several files share once for each. It looks no longer
+ * than until the monotonic time @deadline_ns (of scr_clock_system); what is not known by then is
+ * UNKNOWN. 0 or -errno, and then @fn was not called. */
 int scr_owners_find(struct scr_owners *o, int64_t deadline_ns,
 		    void (*fn)(void *arg, const struct scr_owner *owner), void *arg);
 void scr_owners_close(struct scr_owners *o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Fuzzes sizes and times as people write and read them.
  *
- * Input: two numbers of 8 bytes, then a size as text.
+ * Input: two numbers of 8 bytes, then a size, a time or a share as text.
  */
 #include <config.h>
 #include "fuzz.h"
@@ -46,12 +46,69 @@ static int slow_size(const char *s, uint64_t *out)
 	return 0;
 }
 
+/* A number of at most 64 bits and what is behind it; false if there is none. */
+static bool take_number(const char **s, uint64_t *n)
+{
+	unsigned __int128 v = 0;
+
+	if (!isdigit((unsigned char)**s))
+		return false;
+	for (; isdigit((unsigned char)**s); ++*s)
+		if (v <= UINT64_MAX)
+			v = v * 10 + (unsigned int)(**s - '0');
+	*n = (uint64_t)v;
+	return v <= UINT64_MAX;
+}
+
+static int slow_duration(const char *s, int64_t *ns)
+{
+	static const char letters[] = "smhdw";
+	static const int64_t seconds[] = {1, 60, 3600, 86400, 604800};
+	const int64_t most = INT64_MAX / 4 / 1000000000;
+	const char *letter = letters;
+	uint64_t n;
+
+	if (!take_number(&s, &n) || n == 0)
+		return -EINVAL;
+	if (*s)
+		letter = strchr(letters, tolower((unsigned char)*s++));
+	if (!letter || *s || n > (uint64_t)(most / seconds[letter - letters]))
+		return -EINVAL;
+	*ns = (int64_t)n * seconds[letter - letters] * 1000000000;
+	return 0;
+}
+
+/* Up to the fourth digit behind the point; the others are dropped. */
+static int slow_percent(const char *s, uint32_t *millionths)
+{
+	uint64_t n;
+
+	if (!take_number(&s, &n) || n > 100)
+		return -EINVAL;
+	n *= 10000;
+	if (*s == '.') {
+		s++;
+		for (unsigned int scale = 1000; isdigit((unsigned char)*s); s++, scale /= 10)
+			n += scale * (unsigned int)(*s - '0');
+	}
+	if (strcmp(s, "%") != 0 || n == 0 || n > 1000000)
+		return -EINVAL;
+	*millionths = (uint32_t)n;
+	return 0;
+}
+
 static void check_parse(const char *text)
 {
 	uint64_t is = 1, want = 1;
+	int64_t ns = 1, ns_want = 1;
+	uint32_t share = 1, share_want = 1;
 	int r = units_parse_size(text, &is);
 
 	FUZZ_ASSERT(r == slow_size(text, &want) && is == want);
+	r = units_parse_duration(text, &ns);
+	FUZZ_ASSERT(r == slow_duration(text, &ns_want) && ns == ns_want);
+	r = units_parse_percent(text, &share);
+	FUZZ_ASSERT(r == slow_percent(text, &share_want) && share == share_want);
 }
 
 /* What is shown is within its precision of what it was made of. */
