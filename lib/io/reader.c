@@ -52,7 +52,7 @@ void scr_reader_free(struct scr_reader *r)
 	free(r);
 }
 
-/* What the file's own descriptor was turned to stays: it may be closed, and its number another's. */
+/* The file's own descriptor stays as it was turned: it may be closed, its number another's. */
 static void drop_direct(struct scr_reader *r)
 {
 	if (r->direct_fd >= 0 && r->direct_fd != r->fd)

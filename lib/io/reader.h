@@ -122,17 +122,17 @@ ssize_t scr_reader_reread(struct scr_reader *r, uint64_t offset, size_t len, con
 
 /*
  * Maps [offset, offset+len) where it is to be read from the cache (not for SCR_READ_CHECK) and all
- * of it lies there. @offset is a multiple of 64 KiB. Returns the bytes, or NULL: then they are to be
- * read. They may be looked at within scr_guarded() only. One mapping at a time.
+ * of it lies there. @offset is a multiple of 64 KiB. Returns the bytes, or NULL: then they are to
+ * be read. They may be looked at within scr_guarded() only. One mapping at a time.
  */
 const uint8_t *scr_reader_map(struct scr_reader *r, uint64_t offset, size_t len);
 /* Ends it; @used: all of it counts as read. */
 void scr_reader_unmap(struct scr_reader *r, bool used);
 
 /*
- * Calls @fn(@arg). Returns 0, or -EFAULT if a page of a mapped file could not be had: the file became
- * shorter, or its medium failed. @fn was then left where it was: it must hold nothing (no lock, no
- * memory) that would be lost. Needs scr_guard_install(), else the process ends there as it would have.
+ * Calls @fn(@arg). Returns 0, or -EFAULT if a page of a mapped file could not be had: the file
+ * became shorter, or its medium failed. @fn was then left where it was: it must hold nothing (no
+ * lock, no memory) that would be lost. Needs scr_guard_install(), else the process ends there.
  */
 int scr_guarded(void (*fn)(void *arg), void *arg);
 /* Lets this process survive SIGBUS within scr_guarded(), and only there. 0 or -errno. */

@@ -213,8 +213,8 @@ static int ask_mincore(int fd, off_t offset, size_t len, uint8_t *vec)
 }
 
 /*
- * First the quick answers, and the usual ones: nothing of it is in the cache, or all. "All" also saves
- * pages that were written in part: mincore(2) does not count them before all of them was read.
+ * First the quick answers, and the usual ones: nothing of it is in the cache, or all. "All" also
+ * saves pages that were written in part: mincore(2) does not count them before all of them was read.
  * mincore(2) calls everything resident for those who may not write the file: it is not asked then.
  */
 static int system_resident(void *arg SCR_UNUSED, int fd, off_t offset, size_t len, uint8_t *vec)

@@ -131,8 +131,8 @@ static int end_segment(struct scr_segments *g)
 	return r;
 }
 
-/* Lets the medium begin with what is there, so that it is busy while more is computed and the sync at
- * the end waits for little. No promise, so errors are nothing: the sync tells. */
+/* Lets the medium begin with what is there, so that it is busy while more is computed and the sync
+ * at the end waits for little. No promise, so errors are nothing: the sync tells. */
 static void start_writing(struct scr_segments *g)
 {
 	if (g->length - g->begun < WRITE_AHEAD)

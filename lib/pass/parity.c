@@ -336,8 +336,8 @@ static int read_stored(struct scr_worker *k, const struct scr_extent *base, uint
 }
 
 /*
- * Whether the stored parity of @base is what its record says. 1, 0, -errno. *same receives whether it
- * is the fold too: its checksums can miss what those of the data missed.
+ * Whether the stored parity of @base is what its record says. 1, 0, -errno. *same receives whether
+ * it is the fold too: its checksums can miss what those of the data missed.
  */
 static int compare_stored(struct scr_worker *k, const struct scr_extent *base, bool ahead,
 			  bool *same)
