@@ -99,7 +99,7 @@ void scr_reader_attach_known(struct scr_reader *r, int fd, enum scr_reader_mode 
 
 void scr_reader_detach(struct scr_reader *r)
 {
-	scr_reader_unmap(r, false);
+	scr_reader_unmap(r);
 	drop_direct(r);
 	r->own = false;
 	r->fd = -1;

@@ -126,8 +126,9 @@ ssize_t scr_reader_reread(struct scr_reader *r, uint64_t offset, size_t len, con
  * be read. They may be looked at within scr_guarded() only. One mapping at a time.
  */
 const uint8_t *scr_reader_map(struct scr_reader *r, uint64_t offset, size_t len);
-/* Ends it; @used: all of it counts as read. */
-void scr_reader_unmap(struct scr_reader *r, bool used);
+void scr_reader_unmap(struct scr_reader *r);
+/* Counts @len bytes that were mapped, and used to the end, as read from the cache. */
+void scr_reader_count_mapped(struct scr_reader *r, uint64_t len);
 
 /*
  * Calls @fn(@arg). Returns 0, or -EFAULT if a page of a mapped file could not be had: the file
