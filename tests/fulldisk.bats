@@ -164,6 +164,8 @@ fails() {
 	large tree/z2 100 2
 	# It fits by what is free at first, not by what is free then.
 	need_strace
+	uncached tree/z1
+	uncached tree/z2
 	SLOW_PATH=$W/tree/z1 start_slow pread64 30000 run -j1 --reads-in-flight=1 --state=fs/s tree
 	until_true 20 size_above fs/s/journal 25000
 	head -c 30M /dev/zero >fs/filler 2>/dev/null || true

@@ -38,7 +38,7 @@ int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out)
 		return -ENOMEM;
 	}
 	r->ops = ops ? ops : &scr_reader_ops_system;
-	r->fd = r->direct_fd = -1;
+	r->fd = r->direct_fd = r->turned = -1;
 	*out = r;
 	return 0;
 }
@@ -52,17 +52,34 @@ void scr_reader_free(struct scr_reader *r)
 	free(r);
 }
 
-static void stop_direct(struct scr_reader *r)
+/* The file's own descriptor stays as it was turned: it may be closed, its number another's. */
+static void drop_direct(struct scr_reader *r)
 {
-	if (r->direct_fd >= 0)
+	if (r->direct_fd >= 0 && r->direct_fd != r->fd)
 		r->ops->close_direct(r->ops->arg, r->direct_fd);
 	r->direct_fd = -1;
 	r->direct.possible = false;
 }
 
+static void turn_back(struct scr_reader *r)
+{
+	r->ops->turn_direct(r->ops->arg, r->turned, false);
+	r->turned = -1;
+}
+
+/* Direct reads don't go, after all. */
+static void stop_direct(struct scr_reader *r)
+{
+	if (r->direct_fd >= 0 && r->direct_fd == r->turned)
+		turn_back(r);
+	drop_direct(r);
+}
+
 void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode)
 {
 	scr_reader_detach(r);
+	if (r->turned == fd)
+		turn_back(r);
 	r->fd = fd;
 	r->mode = mode;
 }
@@ -82,8 +99,9 @@ void scr_reader_attach_known(struct scr_reader *r, int fd, enum scr_reader_mode 
 
 void scr_reader_detach(struct scr_reader *r)
 {
-	scr_reader_unmap(r, false);
-	stop_direct(r);
+	scr_reader_unmap(r);
+	drop_direct(r);
+	r->own = false;
 	r->fd = -1;
 	r->prepared = r->probed = r->no_readahead = false;
 }
@@ -104,6 +122,12 @@ uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len)
 		end = (uint64_t)st.st_size;
 	}
 	return end > offset ? SCR_MIN(end - offset, len) : 0;
+}
+
+void scr_reader_own(struct scr_reader *r)
+{
+	/* In the other modes ordinary reads come between. */
+	r->own = r->mode == SCR_READ_CHECK;
 }
 
 /* Learns how large the file is, when it is read for the first time. */
@@ -134,7 +158,11 @@ static bool open_direct(struct scr_reader *r)
 {
 	probe(r);
 	if (r->direct.possible && r->direct_fd < 0) {
-		r->direct_fd = r->ops->open_direct(r->ops->arg, r->fd);
+		if (r->own && r->ops->turn_direct &&
+		    r->ops->turn_direct(r->ops->arg, r->fd, true) == 0)
+			r->direct_fd = r->turned = r->fd;
+		else
+			r->direct_fd = r->ops->open_direct(r->ops->arg, r->fd);
 		r->direct.possible = r->direct_fd >= 0;
 	}
 	return r->direct.possible;

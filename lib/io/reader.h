@@ -47,6 +47,8 @@ struct scr_reader_ops {
 	/* One more descriptor of the same file, for direct reads by the same pread. */
 	int (*open_direct)(void *arg, int fd);
 	int (*close_direct)(void *arg, int fd);
+	/* Makes reads of the descriptor itself direct, or ordinary again; may be NULL. */
+	int (*turn_direct)(void *arg, int fd, bool on);
 	/* Sets vec[i] to whether piece i of SCR_READER_PAGE bytes from @offset (a multiple of it)
 	 * is in the page cache. */
 	int (*resident)(void *arg, int fd, off_t offset, size_t len, uint8_t *vec);
@@ -87,6 +89,8 @@ void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode);
 /* The same, where the caller has just had @st from fstat() of @fd. */
 void scr_reader_attach_known(struct scr_reader *r, int fd, enum scr_reader_mode mode,
 			     const struct stat *st);
+/* Then: nobody else reads @fd while this reader is attached, so that it may be turned itself. */
+void scr_reader_own(struct scr_reader *r);
 void scr_reader_detach(struct scr_reader *r);
 
 /*
@@ -118,17 +122,18 @@ ssize_t scr_reader_reread(struct scr_reader *r, uint64_t offset, size_t len, con
 
 /*
  * Maps [offset, offset+len) where it is to be read from the cache (not for SCR_READ_CHECK) and all
- * of it lies there. @offset is a multiple of 64 KiB. Returns the bytes, or NULL: then they are to be
- * read. They may be looked at within scr_guarded() only. One mapping at a time.
+ * of it lies there. @offset is a multiple of 64 KiB. Returns the bytes, or NULL: then they are to
+ * be read. They may be looked at within scr_guarded() only. One mapping at a time.
  */
 const uint8_t *scr_reader_map(struct scr_reader *r, uint64_t offset, size_t len);
-/* Ends it; @used: all of it counts as read. */
-void scr_reader_unmap(struct scr_reader *r, bool used);
+void scr_reader_unmap(struct scr_reader *r);
+/* Counts @len bytes that were mapped, and used to the end, as read from the cache. */
+void scr_reader_count_mapped(struct scr_reader *r, uint64_t len);
 
 /*
- * Calls @fn(@arg). Returns 0, or -EFAULT if a page of a mapped file could not be had: the file became
- * shorter, or its medium failed. @fn was then left where it was: it must hold nothing (no lock, no
- * memory) that would be lost. Needs scr_guard_install(), else the process ends there as it would have.
+ * Calls @fn(@arg). Returns 0, or -EFAULT if a page of a mapped file could not be had: the file
+ * became shorter, or its medium failed. @fn was then left where it was: it must hold nothing (no
+ * lock, no memory) that would be lost. Needs scr_guard_install(), else the process ends there.
  */
 int scr_guarded(void (*fn)(void *arg), void *arg);
 /* Lets this process survive SIGBUS within scr_guarded(), and only there. 0 or -errno. */

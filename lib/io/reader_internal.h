@@ -21,7 +21,9 @@ struct scr_reader {
 	uint8_t *buf;
 	struct scr_reader_counts counts;
 	/* Of the file: */
-	int fd, direct_fd;         /* direct_fd is opened when it is first needed */
+	int fd, direct_fd;         /* direct_fd is had when it is first needed; may be fd */
+	int turned;                /* the descriptor that was made direct last; -1: none */
+	bool own;
 	enum scr_reader_mode mode;
 	struct scr_reader_direct direct;
 	uint64_t size;

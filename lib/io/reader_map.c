@@ -58,14 +58,15 @@ const uint8_t *scr_reader_map(struct scr_reader *r, uint64_t offset, size_t len)
 	return r->map;
 }
 
-void scr_reader_unmap(struct scr_reader *r, bool used)
+void scr_reader_unmap(struct scr_reader *r)
 {
-	if (!r->map)
-		return;
-	if (used) {
-		r->counts.total += r->map_len;
-		r->counts.cache += r->map_len;
-	}
-	r->ops->unmap(r->ops->arg, r->map, r->map_len);
+	if (r->map)
+		r->ops->unmap(r->ops->arg, r->map, r->map_len);
 	r->map = NULL;
+}
+
+void scr_reader_count_mapped(struct scr_reader *r, uint64_t len)
+{
+	r->counts.total += len;
+	r->counts.cache += len;
 }

@@ -157,6 +157,13 @@ static int system_close_direct(void *arg SCR_UNUSED, int fd)
 	return close(fd);
 }
 
+static int system_turn_direct(void *arg SCR_UNUSED, int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 ? -1 : fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
 /* cachestat(2) of Linux 6.5, which headers in use don't have yet. */
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
@@ -206,8 +213,8 @@ static int ask_mincore(int fd, off_t offset, size_t len, uint8_t *vec)
 }
 
 /*
- * First the quick answers, and the usual ones: nothing of it is in the cache, or all. "All" also saves
- * pages that were written in part: mincore(2) does not count them before all of them was read.
+ * First the quick answers, and the usual ones: nothing of it is in the cache, or all. "All" also
+ * saves pages that were written in part: mincore(2) does not count them before all of them was read.
  * mincore(2) calls everything resident for those who may not write the file: it is not asked then.
  */
 static int system_resident(void *arg SCR_UNUSED, int fd, off_t offset, size_t len, uint8_t *vec)
@@ -251,6 +258,7 @@ const struct scr_reader_ops scr_reader_ops_system = {
 	.probe = system_probe,
 	.open_direct = system_open_direct,
 	.close_direct = system_close_direct,
+	.turn_direct = system_turn_direct,
 	.resident = system_resident,
 	.map = system_map,
 	.unmap = system_unmap,

@@ -14,6 +14,8 @@
 
 #include "base/compiler.h"
 
+#define WRITE_AHEAD (UINT64_C(8) << 20)
+
 void scr_segment_name(char *out, uint32_t segment)
 {
 	snprintf(out, SCR_SEGMENT_NAME, "%08u", SCR_MIN(segment, SCR_SEGMENT_MAX));
@@ -106,7 +108,7 @@ static int start_segment(struct scr_segments *g)
 		return fd;
 	g->fd = fd;
 	g->segment = g->next++;
-	g->length = 0;
+	g->length = g->begun = 0;
 	g->dir_unsynced = true;
 	return 0;
 }
@@ -129,6 +131,17 @@ static int end_segment(struct scr_segments *g)
 	return r;
 }
 
+/* Lets the medium begin with what is there, so that it is busy while more is computed and the sync
+ * at the end waits for little. No promise, so errors are nothing: the sync tells. */
+static void start_writing(struct scr_segments *g)
+{
+	if (g->length - g->begun < WRITE_AHEAD)
+		return;
+	sync_file_range(g->fd, (off_t)g->begun, (off_t)(g->length - g->begun),
+			SYNC_FILE_RANGE_WRITE);
+	g->begun = g->length;
+}
+
 static int append_locked(struct scr_segments *g, const void *p, uint32_t len, uint32_t *segment,
 			 uint64_t *offset)
 {
@@ -148,6 +161,7 @@ static int append_locked(struct scr_segments *g, const void *p, uint32_t len, ui
 	*segment = g->segment;
 	*offset = g->length;
 	g->length += len;
+	start_writing(g);
 	return 0;
 }
 

@@ -50,8 +50,8 @@ int scr_segments_read(struct scr_segments *g, uint32_t segment, uint64_t offset,
  */
 struct scr_segments_window;
 /*
- * Where the window @*w has, or gets by one larger read, bytes [offset, offset+len) of @segment: 1 and
- * *p, valid until the next call. 0: not this way (too long, or not all of it could be read): use
+ * Where the window @*w has, or gets by one larger read, bytes [offset, offset+len) of @segment: 1
+ * and *p, valid until the next call. 0: not this way (too long, or not all of it could be read): use
  * scr_segments_read(). -errno.
  */
 int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t segment,

@@ -30,7 +30,7 @@ struct scr_segments {
 	uint32_t first_own, next; /* numbers from first_own on were made by this process */
 	uint32_t segment;         /* being appended to; fd -1: none */
 	int fd;
-	uint64_t length;
+	uint64_t length, begun;   /* of it; what the medium was told to write */
 	bool dir_unsynced;
 	int failed;               /* -errno: what was appended before may be lost */
 

@@ -9,37 +9,67 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
+
 /* A smaller extent is sooner read than mapped. */
 #define MAP_MIN (1u << 20)
+
+/* Mapped at a time: what many threads have mapped counts as their memory. */
+#define WINDOW (4u << 20)
+/* Where a mapping may begin, whatever the size of a page. */
+#define PAGE_MAX (64u << 10)
 
 struct job {
 	const struct scr_content_reader *cr;
 	struct scr_content *c;
 	const uint8_t *data;
+	uint32_t pos, len;
 };
 
 static void compute(void *arg)
 {
 	struct job *job = arg;
 
-	scr_content_check(job->cr, job->c, 0, job->data, job->c->cut.length);
+	scr_content_check(job->cr, job->c, job->pos / job->c->cut.block, job->data, job->len);
 }
 
-static bool compute_mapped(const struct scr_content_reader *cr, struct scr_content *c)
+/* Whole blocks, if windows of them can be mapped; else all of the extent. */
+static uint32_t window_of(const struct scr_cut *cut)
 {
-	struct job job = {.cr = cr, .c = c};
+	uint32_t n = SCR_MAX(WINDOW / cut->block, 1u) * cut->block;
 
-	job.data = scr_reader_map(cr->reader, c->cut.offset, c->cut.length);
+	return n % PAGE_MAX ? cut->length : n;
+}
+
+static bool compute_window(const struct scr_content_reader *cr, struct scr_content *c, uint32_t pos,
+			   uint32_t len)
+{
+	struct job job = {cr, c, NULL, pos, len};
+	bool done;
+
+	job.data = scr_reader_map(cr->reader, c->cut.offset + pos, len);
 	if (!job.data)
 		return false;
-	if (scr_guarded(compute, &job) == 0) {
-		scr_reader_unmap(cr->reader, true);
-		return true;
+	done = scr_guarded(compute, &job) == 0;
+	scr_reader_unmap(cr->reader);
+	return done;
+}
+
+/* All windows, or none: what was computed of a part is forgotten. */
+static bool compute_mapped(const struct scr_content_reader *cr, struct scr_content *c)
+{
+	const uint32_t step = window_of(&c->cut);
+
+	for (uint32_t pos = 0, len; pos < c->cut.length; pos += len) {
+		len = SCR_MIN(step, c->cut.length - pos);
+		if (compute_window(cr, c, pos, len))
+			continue;
+		if (cr->fold)
+			memset(c->fold, 0, c->cut.column);
+		return false;
 	}
-	scr_reader_unmap(cr->reader, false);
-	if (cr->fold)
-		memset(c->fold, 0, c->cut.column);
-	return false;
+	scr_reader_count_mapped(cr->reader, c->cut.length);
+	return true;
 }
 
 bool scr_content_map(const struct scr_content_reader *cr, struct scr_content *c)

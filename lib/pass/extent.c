@@ -313,6 +313,14 @@ static uint32_t count_strange(const struct scr_extent *base, const struct scr_fi
 	return n;
 }
 
+static uint64_t bytes_read(const struct scr_worker *k)
+{
+	struct scr_reader_counts n;
+
+	scr_reader_get_counts(k->reader, &n);
+	return n.total;
+}
+
 /* Nothing may have changed here: differences are damage. */
 static int compare_strictly(struct scr_worker *k, struct scr_work *w, const struct scr_extent *base,
 			    enum scr_relation rel)
@@ -321,6 +329,7 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w, const stru
 	bool lazy = w->p->fs.lazytime && base->recorded_ns < w->p->boot_ns;
 	bool racy = (base->flags & SCR_EXTENT_RACY) || lazy;
 	enum scr_verdict v = scr_judge_difference(rel, racy);
+	const uint64_t before = bytes_read(k);
 	struct scr_findings f = {0};
 	uint8_t kind;
 	int r = 0;
@@ -331,7 +340,7 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w, const stru
 	for (uint32_t i = 0; r == 0 && i < base->cut.blocks; i++)
 		r = scr_extent_find(k, w, base, i, kind, &f);
 	/* A file that is being written is no news, whatever was found in it. */
-	if (r < 0 || !scr_work_unchanged(k, w))
+	if (r < 0 || ((f.count > 0 || bytes_read(k) != before) && !scr_work_unchanged(k, w)))
 		goto out;
 	scr_extent_count_blocks(w, base->cut.blocks, count_strange(base, &f));
 	if (f.count > 0) {

@@ -14,6 +14,8 @@
 /* Threads that read a medium which has no moving parts. */
 #define READERS 16u
 #define READERS_MAX 256u
+/* Small files wait no longer than this to be finished together. */
+#define HOLD_NS (SCR_NS_PER_S / 20)
 
 static struct scr_cut cut_of(const struct scr_work *w, uint64_t i)
 {
@@ -225,25 +227,18 @@ static int work_on_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_ch
 {
 	struct scr_work *w = c->work;
 	bool good;
-	int r = read_chunk(f, k, c, &good), e = 0;
+	int r = read_chunk(f, k, c, &good), e;
 
 	c->work = NULL;
 	if (r == 0 && scr_suspect_is(k, w))
 		return hold_back(f, k, w);
 	if (!good)
 		return r == 0 ? count_lost(f, k, w) : complete(f, k, w, r);
-	pthread_mutex_lock(&f->suspect_lock);
-	f->lost = 0;
-	if (scr_suspect_good(&f->suspects, w, c->first * (uint64_t)SCR_EXTENT_SIZE) < 0)
-		e = -ENOMEM;
-	pthread_mutex_unlock(&f->suspect_lock);
-	r = complete(f, k, w, r < 0 ? r : e);
-	if (r == 0) {
-		pthread_mutex_lock(&f->suspect_lock);
-		r = believe(f, k);
-		pthread_mutex_unlock(&f->suspect_lock);
-	}
-	return r;
+	/* Out of the way of what may be believed by that. */
+	scr_worker_hold(k, w);
+	e = note_good(f, k, w, c->first * (uint64_t)SCR_EXTENT_SIZE);
+	scr_worker_unhold(k, --k->held_count);
+	return complete(f, k, w, r < 0 ? r : e);
 }
 
 /* ---- small files, several at a time ------------------------------------------------------ */
@@ -274,6 +269,13 @@ static bool is_open_case(const struct scr_work *w)
 	       w->worst > SCR_CHANGED;
 }
 
+static bool held_long(const struct scr_feed *f, const struct scr_worker *k)
+{
+	const struct scr_work *oldest = k->held[0].work;
+
+	return scr_clock_wall(f->p->ctx->clock) - oldest->began_ns > HOLD_NS;
+}
+
 /* Small file @c. It is finished together with those before it, unless there is more to it. */
 static int work_on_file(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
 {
@@ -294,7 +296,7 @@ static int work_on_file(struct scr_feed *f, struct scr_worker *k, struct scr_chu
 	scr_worker_hold(k, w);
 	if (good)
 		r = note_good(f, k, w, 0);
-	if (r == 0 && w->fd >= 0)
+	if (r == 0 && (w->fd >= 0 || held_long(f, k)))
 		r = finish_held(f, k);
 	if (r == 0 && lost && ++f->lost >= SCR_SUSPECT_FILES)
 		r = device_gone(f);
@@ -424,6 +426,7 @@ static int init(struct scr_feed *f, unsigned int readers, unsigned int computing
 	if (r < 0)
 		return r;
 	f->gated = readers > computing;
+	f->in_place = f->p->fs.rotational && !f->p->ctx->opt.cached;
 	if (f->gated && sem_init(&f->gate, 0, computing) < 0)
 		return -errno;
 	pthread_mutex_init(&f->lock, NULL);

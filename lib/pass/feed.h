@@ -32,8 +32,8 @@ struct scr_feed_ops {
 };
 
 /*
- * Runs threads until the source is exhausted, somebody fails or the user stops: as many as are to read
- * at a time (struct scr_options.reads_in_flight), of which at most @threads compute.
+ * Runs threads until the source is exhausted, somebody fails or the user stops: as many as are to
+ * read at a time (struct scr_options.reads_in_flight), of which at most @threads compute.
  * Adds the bytes read to the summary. 0, -EINTR, -errno.
  */
 int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,

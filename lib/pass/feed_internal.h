@@ -15,6 +15,7 @@ struct scr_feed {
 	void *arg;
 	sem_t gate; /* threads that may compute; unless all may */
 	bool gated;
+	bool in_place;             /* files of a batch are read in the order of the medium */
 	pthread_mutex_t lock;
 	struct scr_work *current;  /* a large file with extents left to hand out */
 	struct scr_work *queued;   /* a large file that is to be begun next */

@@ -238,6 +238,19 @@ static int take_small(struct scr_feed *f, struct scr_batch *b)
 	return r < 0 ? r : b->count > 0 || f->queued;
 }
 
+/* About where a file lies: file systems put inodes, and their data, in order. */
+static uint64_t place_of(const struct scr_chunk *c)
+{
+	return c->work->has_base ? c->work->base.stamp.ino : c->work->e.ino;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	uint64_t x = place_of(a), y = place_of(b);
+
+	return x < y ? -1 : x > y;
+}
+
 int scr_feed_take(struct scr_feed *f, struct scr_worker *k, struct scr_batch *b)
 {
 	int r = 1;
@@ -245,6 +258,8 @@ int scr_feed_take(struct scr_feed *f, struct scr_worker *k, struct scr_batch *b)
 	b->count = 0;
 	if (!f->current && !f->queued)
 		r = take_small(f, b);
+	if (f->in_place && b->count > 1)
+		qsort(b->chunk, b->count, sizeof(b->chunk[0]), by_place);
 	if (r <= 0 || b->count > 0)
 		return r;
 	b->count = 1;

@@ -20,7 +20,7 @@ int scr_journalist_open(struct scr_journalist *j, struct scr_pass *p);
  * written whole is taken back. */
 int scr_journalist_append(struct scr_journalist *j, struct scr_worker *k,
 			  const struct scr_file_record *f, bool done);
-/* The same, but only into @k: what is there already goes first. scr_journalist_flush() writes it. */
+/* The same, but into @k only, behind what is there: scr_journalist_flush() writes it. */
 int scr_journalist_put(struct scr_journalist *j, struct scr_worker *k,
 		       const struct scr_file_record *f, bool done);
 /* Writes what was put into @k. 0 or -errno (said). */

@@ -160,10 +160,11 @@ static bool crcs_belong_together(const struct scr_content *c, const struct scr_c
 {
 	const struct scr_cut *cut = &c->cut;
 	uint32_t columns = scr_fold_columns(cut), per = cut->column / cut->block;
-	uint32_t zeros = columns % 2 == 0 ? scr_check_zeros(cut->block).crc : 0;
+	uint32_t zeros;
 
 	if (cut->length % cut->column || cut->column % cut->block)
 		return true;
+	zeros = columns % 2 == 0 ? scr_check_zeros(cut->block).crc : 0;
 	for (uint32_t i = 0; i < per; i++) {
 		uint32_t crc = parity[i].crc ^ zeros;
 
@@ -335,8 +336,8 @@ static int read_stored(struct scr_worker *k, const struct scr_extent *base, uint
 }
 
 /*
- * Whether the stored parity of @base is what its record says. 1, 0, -errno. *same receives whether it
- * is the fold too: its checksums can miss what those of the data missed.
+ * Whether the stored parity of @base is what its record says. 1, 0, -errno. *same receives whether
+ * it is the fold too: its checksums can miss what those of the data missed.
  */
 static int compare_stored(struct scr_worker *k, const struct scr_extent *base, bool ahead,
 			  bool *same)

@@ -117,7 +117,7 @@ struct scr_extent *scr_worker_result(struct scr_worker *k);
 void scr_worker_clear(struct scr_worker *k);
 /* Sets @w aside, with the results in @k; at most SCR_BATCH_FILES. */
 void scr_worker_hold(struct scr_worker *k, struct scr_work *w);
-/* The results of held file @i into @k, which has none; returns the file. held_count is the caller's. */
+/* The results of held file @i into @k, which has none. Returns the file; held_count stays. */
 struct scr_work *scr_worker_unhold(struct scr_worker *k, unsigned int i);
 void scr_worker_attach(struct scr_worker *k, struct scr_work *w);
 /* How content of @w is read by @k. */

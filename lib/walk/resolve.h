@@ -33,7 +33,7 @@ struct scr_opener {
  * scr_open_beneath(), for many files of one directory: it stays open, and names are opened in it
  * until scr_opener_close(), which should come soon: a directory that is renamed meanwhile is not
  * noticed. Where only root and the effective user can put something else in a name's place, it is
- * looked at and then opened, else opened by way of O_PATH, so that no FIFO or device is ever opened.
+ * looked at and then opened, else opened by way of O_PATH: no FIFO or device is ever opened.
  */
 int scr_opener_open(struct scr_opener *o, int rootfd, const char *path, size_t len, bool same_fs,
 		    struct stat *st);

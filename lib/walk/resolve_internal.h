@@ -42,9 +42,9 @@ bool scr_other_fs(int fd, const char *name, const struct stat *st, dev_t dir_dev
 int scr_reopen_regular(int pathfd, int dirfd, const char *name, const struct stat *st);
 
 /*
- * Opens @pathfd, which is open with O_PATH, for reading, if it is a regular file (and, with @same_fs,
- * on @root_dev): nothing else is opened, whatever it is. @dirfd and @name as above. *st receives its
- * state. The descriptor or -errno.
+ * Opens @pathfd, which is open with O_PATH, for reading, if it is a regular file (and, with
+ * @same_fs, on @root_dev): nothing else is opened, whatever it is. @dirfd and @name as above. *st
+ * receives its state. The descriptor or -errno.
  */
 int scr_open_checked(int pathfd, int dirfd, const char *name, bool same_fs, dev_t root_dev,
 		     struct stat *st);
