@@ -51,6 +51,11 @@ enum {
 	SCR_STAMP_EVIDENCE = 1, /* file systems that show when they were written */
 	SCR_STAMP_CHANGING = 2, /* may be written without a trace */
 	SCR_STAMP_IN_USE = 4,   /* recorded while somebody could write */
+	SCR_STAMP_DAMAGED = 8,  /* a superblock or table there was wrong */
+	/* Of what is there now; never recorded: */
+	SCR_STAMP_DIRTY = 16,    /* a file system that was not unmounted in order */
+	SCR_STAMP_UNKNOWN = 32,  /* nothing that is known */
+	SCR_STAMP_RECORDED = 15, /* what is recorded of these */
 };
 
 /*
