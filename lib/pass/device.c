@@ -135,12 +135,20 @@ void scr_device_stat(const struct scr_pass *p, struct stat *st)
 	};
 }
 
+/* Not a duplicate: the reader makes it direct, and what the regions are read through must not be.
+ */
 int scr_device_open_file(struct scr_pass *p, struct stat *st)
 {
-	int fd = fcntl(p->rootfd, F_DUPFD_CLOEXEC, 0);
+	int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat is;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT ? -ENODEV : -errno; /* it is no file that was removed */
+	/* The name may be another disk's by now. */
+	if (fstat(fd, &is) < 0 || !S_ISBLK(is.st_mode) || is.st_rdev != p->device->d.dev) {
+		close(fd);
+		return -ENODEV;
+	}
 	scr_device_stat(p, st);
 	return fd;
 }
