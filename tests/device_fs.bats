@@ -116,7 +116,11 @@ crashed() {
 	flip "$DEV" "$at"
 	expect 4 run --json --state=st "$DEV"
 	tally "altered=1 blocks_damaged=2 files_damaged=1"
-	expect 4 run -q --state=st "$DEV"
+	expect 4 run --state=st "$DEV"
+	has "what would tell whether it was written is damaged or gone"
+	hasnt "modification time"
+	expect 4 status --state=st "$DEV"
+	has "damage       OPEN: 2 blocks (128 KiB) in 1 device"
 	flip "$DEV" $((1024 + 0x38))
 	expect 4 run --json --state=st "$DEV"
 	tally "altered=1 blocks_damaged=2 files_damaged=1"

@@ -261,11 +261,25 @@ int scr_device_use(const struct scr_pass *p, struct scr_use *use)
 	return r;
 }
 
+int scr_device_guard_medium(struct scr_pass *p)
+{
+	if (!p->device || p->device->d.size > 0)
+		return 0;
+	scr_trouble(p, NULL, 0, 0,
+		    "the device has no size: there is no medium in it, or nothing is attached to "
+		    "it; nothing was read or changed");
+	return -ENOMEDIUM;
+}
+
 int scr_device_guard_use(struct scr_pass *p, bool strict)
 {
 	struct scr_pass_device *d = p->device;
-	int r = d ? scr_device_use(p, &d->use) : 0;
+	int r = scr_device_guard_medium(p);
 
+	if (r == 0 && d)
+		r = scr_device_use(p, &d->use);
+	if (r == -ENOMEDIUM)
+		return r;
 	if (r < 0) {
 		scr_trouble(p, NULL, 0, -r, "cannot tell whether the device is in use");
 		return r;

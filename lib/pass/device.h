@@ -93,7 +93,9 @@ bool scr_device_same_size(const struct scr_pass *p, int fd);
 
 /* As scr_device_in_use(), but who holds it for a moment only is waited for. */
 int scr_device_use(const struct scr_pass *p, struct scr_use *use);
-/* Refuses a device that is in use: -EBUSY (said). --force-mounted (not if @strict) goes on, with a
+/* Refuses an empty drive: all that is recorded of a medium would be missing. -ENOMEDIUM (said). */
+int scr_device_guard_medium(struct scr_pass *p);
+/* Refuses an empty drive, and a device that is in use: -EBUSY (said). --force-mounted (not if @strict) goes on, with a
  * warning. 0 for other targets. */
 int scr_device_guard_use(struct scr_pass *p, bool strict);
 /* Compares with what the manifest says, and notes the present identity in p->header. -EBADMSG

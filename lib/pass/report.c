@@ -193,6 +193,16 @@ static double median_days(const struct scr_trailer *t)
 	return -1;
 }
 
+/* Recorded bytes that were never checked, and those of recorded files that have no record yet. */
+static uint64_t never_checked(const struct scr_trailer *t)
+{
+	uint64_t known = t->bytes_never_checked;
+
+	for (unsigned int i = 0; i < SCR_TRAILER_BUCKETS; i++)
+		known += t->age_bytes[i];
+	return t->bytes_never_checked + (t->bytes > known ? t->bytes - known : 0);
+}
+
 static void fill_status(struct scr_pass *p, struct scr_status *s)
 {
 	const struct scr_header *h = &p->header;
@@ -219,7 +229,7 @@ static void fill_status(struct scr_pass *p, struct scr_status *s)
 		.parity_bytes = t->parity_bytes,
 		.oldest_check_ns = t->oldest_check_ns,
 		.newest_check_ns = t->newest_check_ns,
-		.bytes_never_checked = t->bytes_never_checked,
+		.bytes_never_checked = never_checked(t),
 		.cycle_days = cycle_days(h, t),
 		.median_days = median_days(t),
 		.last_pass_start_ns = t->pass_start_ns,
