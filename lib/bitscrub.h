@@ -101,6 +101,7 @@ struct scr_damage {
 	uint64_t bytes_differ;   /* 0: not known */
 	uint64_t differ_first, differ_last; /* offsets in the file, if bytes_differ */
 	uint8_t byte_was, byte_now;         /* the right and the present value, if one differs */
+	const char *region;      /* of a device: what lies there, for people; NULL */
 	struct scr_name holds;   /* misdirected: the recorded block whose content is here */
 	uint64_t holds_block;
 };
@@ -143,6 +144,25 @@ struct scr_repair_event {
 	bool dry_run;          /* it would be so */
 };
 
+/* Whose damaged bytes of a device are. */
+enum scr_owned_by {
+	SCR_OWNED_BY_FILE,
+	SCR_OWNED_BY_NONE,     /* free space */
+	SCR_OWNED_BY_METADATA, /* of the file system */
+	SCR_OWNED_UNKNOWN,
+};
+
+struct scr_owner_event {
+	enum scr_owned_by kind;
+	uint64_t offset, length;  /* on the device */
+	const char *mountpoint;   /* where the file system was asked */
+	struct scr_name name;     /* below it; NULL: not known */
+	uint64_t file_offset;     /* FILE: of the first of the bytes */
+};
+
+/* "file", "free", "metadata", "unknown"; a static string. */
+SCR_API const char *scr_owned_by_name(enum scr_owned_by kind);
+
 /* Something that could not be read, written or checked for another reason than a medium error. */
 struct scr_trouble {
 	struct scr_name name;
@@ -184,6 +204,10 @@ struct scr_summary {
 	uint64_t trouble;                     /* events that set bit 8 */
 	double seconds;
 	int exit;                             /* SCR_EXIT_* bits */
+	/* Of a device: "KEY=VALUE" of what it is, NULL-terminated, valid until the next call; else NULL. */
+	char *const *device;
+	uint64_t blocks_in_use;               /* that differ while others may write it */
+	uint64_t blocks_unsure;               /* changed, and nothing tells whether by a write */
 	const char *kernel[4];                /* inet, crc32, xor, fused */
 };
 
@@ -194,6 +218,7 @@ enum scr_event_type {
 	SCR_EV_NOTE,    /* talk for stderr: kernel choice, what was left out; .note */
 	SCR_EV_LIST,
 	SCR_EV_REPAIR,
+	SCR_EV_OWNER,
 	SCR_EV_SUMMARY, /* last, exactly one per target */
 };
 
@@ -207,6 +232,7 @@ struct scr_event {
 		const char *note;
 		const struct scr_list_entry *list;
 		const struct scr_repair_event *repair;
+		const struct scr_owner_event *owner;
 		const struct scr_summary *summary;
 	} u;
 };
@@ -223,6 +249,8 @@ struct scr_options {
 	bool allow_moved;
 	bool from_previous;           /* run: go on from manifest.1 */
 	bool cross_mounts;            /* for a first run and init: stored as a setting */
+	bool force_mounted;           /* run, verify: a device that is in use too */
+	const char *map;              /* run, verify: where the file system of the device is mounted */
 	bool wait;                    /* wait for the lock ... */
 	int64_t wait_ns;              /* ... so long; 0: for ever */
 	/* run: look at a part only, new data first, then what was checked longest ago. 0: no limit. */
@@ -255,6 +283,8 @@ struct scr_ctx;
  * NULL if out of memory. */
 SCR_API struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void *arg);
 SCR_API void scr_free(struct scr_ctx *ctx);
+/* Other options for the calls to come (copied as by scr_new()); not while one is running. */
+SCR_API void scr_set_options(struct scr_ctx *ctx, const struct scr_options *opt);
 
 /* Asks the running call to stop as soon as it can; async-signal-safe. */
 SCR_API void scr_stop(struct scr_ctx *ctx);
@@ -319,12 +349,32 @@ struct scr_status {
 	uint64_t journal_records;      /* left by a pass that was stopped */
 	uint32_t undo_open;            /* repairs cut short: the files are under repair */
 	uint32_t undo_done, undo_damaged; /* that can be undone; that can't be read */
+	/* Of a device: as recorded; see scr_summary.device. Else NULL. */
+	char *const *device;
+	uint64_t unsure_bytes;         /* where rot can't be told from writes */
 	uint64_t undo_bytes;           /* that the undo log takes */
 	int64_t undo_oldest_ns, undo_newest_ns; /* 0: none */
 };
 
 SCR_API int scr_get_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,
 			   struct scr_summary *sum);
+
+/* One pass that was, for the history; counters as in struct scr_summary, then. */
+struct scr_pass_record {
+	int64_t start_ns, duration_ns;
+	uint64_t generation;           /* of the manifest after it */
+	uint64_t files, bytes, bytes_read;
+	uint64_t verdicts[SCR_VERDICTS];
+	uint64_t transient, repaired, blocks_damaged, files_damaged, trouble;
+	int exit;
+	bool complete, first;
+	bool limited;                  /* it ended at a limit that the user had set */
+};
+
+/* Calls @fn for each of the last passes of run, 100 at most, oldest first. */
+typedef void scr_pass_fn(void *arg, const struct scr_pass_record *r);
+SCR_API int scr_get_history(struct scr_ctx *ctx, const char *target, scr_pass_fn *fn, void *arg,
+			    struct scr_summary *sum);
 
 /* Calls @fn for each setting, "key", "value"; repeatable keys once a value. */
 typedef void scr_setting_fn(void *arg, const char *key, const char *value);
@@ -334,7 +384,8 @@ SCR_API int scr_config_get(struct scr_ctx *ctx, const char *target, scr_setting_
 SCR_API int scr_config_set(struct scr_ctx *ctx, const char *target, const char *const *pairs,
 			   struct scr_summary *out);
 
-/* Writes an export to @write, which returns 0 or -errno. @format: "sfv". */
+/* Writes an export to @write, which returns 0 or -errno. @format: "sfv", "json" or
+ * "ddrescue" (a device or single file). */
 typedef int scr_write_fn(void *arg, const void *data, size_t len);
 SCR_API int scr_export(struct scr_ctx *ctx, const char *target, const char *format,
 		       scr_write_fn *write, void *arg, struct scr_summary *out);

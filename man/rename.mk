@@ -9,7 +9,9 @@ install-data-hook:
 	test "$$name" = scrub && exit 0; \
 	upper=`echo "$$name" | tr 'a-z' 'A-Z'`; \
 	page=`echo bitscrub-manifest | sed '$(transform)'`; \
-	for f in "$(DESTDIR)$(man8dir)/$$name.8" "$(DESTDIR)$(man5dir)/$$page.5"; do \
+	conf=`echo bitscrub.conf | sed '$(transform)'`; \
+	for f in "$(DESTDIR)$(man8dir)/$$name.8" "$(DESTDIR)$(man5dir)/$$page.5" \
+			"$(DESTDIR)$(man5dir)/$$conf.5"; do \
 		test -f "$$f" || continue; \
 		sed -e "s/^\.Dt SCRUB /.Dt $$upper /" -e "s/^\.Nm scrub\$$/.Nm $$name/" \
 			-e "s/\.Xr scrub 8/.Xr $$name 8/" \

@@ -31,6 +31,8 @@ int cmd_config(struct job *job, char **args, size_t n)
 		if (!strchr(args[i], '='))
 			return usage_error(job->cmd, "'%s' is no KEY=VALUE", args[i]);
 	r = job_begin(job);
+	if (r == 0)
+		r = job_aim(job, args[0], NULL);
 	if (r)
 		return r;
 	if (n > 1)

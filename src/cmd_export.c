@@ -25,6 +25,6 @@ static int write_export(struct job *job, const char *target, struct scr_summary 
 int cmd_export(struct job *job, char **args, size_t n)
 {
 	if (!job->opt.format)
-		return usage_error(job->cmd, "--format=F is needed: sfv");
+		return usage_error(job->cmd, "--format=F is needed: sfv, json or ddrescue");
 	return job_each(job, write_export, args, n);
 }

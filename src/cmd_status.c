@@ -22,7 +22,26 @@ static int show_status(struct job *job, const char *target, struct scr_summary *
 	return r;
 }
 
+struct shown {
+	struct job *job;
+	const char *target;
+};
+
+static void show_pass(void *arg, const struct scr_pass_record *p)
+{
+	struct shown *s = arg;
+
+	report_pass(&s->job->report, s->target, p);
+}
+
+static int show_history(struct job *job, const char *target, struct scr_summary *out)
+{
+	struct shown s = { job, target };
+
+	return scr_get_history(job->ctx, target, show_pass, &s, out);
+}
+
 int cmd_status(struct job *job, char **args, size_t n)
 {
-	return job_each(job, show_status, args, n);
+	return job_each(job, job->opt.history ? show_history : show_status, args, n);
 }

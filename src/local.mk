@@ -18,6 +18,9 @@ src_scrub_SOURCES = \
 	src/command.c \
 	src/command.h \
 	src/commands.def \
+	src/conf.c \
+	src/conf.h \
+	src/conf_parse.c \
 	src/console.c \
 	src/console.h \
 	src/help.c \
@@ -39,14 +42,20 @@ src_scrub_SOURCES = \
 	src/report_text.c \
 	src/report_text.h \
 	src/text_close.c \
+	src/text_history.c \
 	src/text_repair.c \
 	src/text_status.c \
+	src/told.c \
+	src/told.h \
+	src/told_command.c \
+	src/told_metrics.c \
+	src/told_syslog.c \
 	src/units.c \
 	src/units.h \
 	src/usage.c \
 	src/usage.h \
 	src/watch.c \
 	src/watch.h
-src_scrub_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+src_scrub_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DSCR_SYSCONFDIR='"$(sysconfdir)"'
 src_scrub_LDADD = lib/libbitscrub.a $(JANSSON_LIBS) $(ZLIB_LIBS) $(BLKID_LIBS)
 include src/guard.mk

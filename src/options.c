@@ -107,7 +107,7 @@ static int parse_wait(const char *arg, struct scr_options *lib)
 	return arg ? units_parse_duration(arg, &lib->wait_ns) : 0;
 }
 
-static int apply(struct options *opt, const struct option_row *row, const char *arg)
+int options_set(struct options *opt, const struct option_row *row, const char *arg)
 {
 	void *field = (char *)opt + row->field;
 
@@ -232,16 +232,16 @@ static int parse_one(const struct command *cmd, struct options *opt, int value, 
 	if (value == '?' || value == ':')
 		return bad_option(cmd, word, value);
 	row = &option_rows[row_of(value)];
-	r = apply(opt, row, optarg);
+	r = options_set(opt, row, optarg);
 	if (r == -ENOMEM)
 		return usage_trouble("out of memory");
 	if (r < 0)
 		return usage_error(cmd, "--%s: '%s' is no %s", row->name, optarg,
-				   forms[row->kind]);
+				   options_expected(row));
 	return 0;
 }
 
-static void hand_over(struct options *opt)
+void options_finish(struct options *opt)
 {
 	opt->lib.settings = (const char *const *)opt->settings.v;
 	opt->lib.kernels = (const char *const *)opt->kernels.v;
@@ -249,17 +249,21 @@ static void hand_over(struct options *opt)
 	opt->lib.verbose_files = opt->verbose;
 }
 
-int options_parse(const struct command *cmd, int argc, char **argv, struct options *opt,
-		  int *operand)
+const char *options_expected(const struct option_row *row)
+{
+	return forms[row->kind];
+}
+
+int options_parse_over(const struct command *cmd, int argc, char **argv, struct options *opt,
+		       int *operand)
 {
 	char letters[2 * OPTIONS + 2];
 	struct option longs[OPTIONS + 1];
 	int value, r;
 
-	*opt = (struct options){ 0 };
 	getopt_tables(cmd->options, letters, longs);
 	opterr = 0;
-	optind = 1;
+	optind = 0; /* the GNU way to begin anew */
 	for (;;) {
 		/* getopt moves words about as it goes: this is the one it looks at next, and the
 		 * one that it looked at is before optind after it. */
@@ -270,9 +274,16 @@ int options_parse(const struct command *cmd, int argc, char **argv, struct optio
 		if (r)
 			return r;
 	}
-	hand_over(opt);
+	options_finish(opt);
 	*operand = optind;
 	return 0;
+}
+
+int options_parse(const struct command *cmd, int argc, char **argv, struct options *opt,
+		  int *operand)
+{
+	*opt = (struct options){ 0 };
+	return options_parse_over(cmd, argc, argv, opt, operand);
 }
 
 static void free_strings(struct strings *s)

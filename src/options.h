@@ -18,7 +18,9 @@ struct strings {
 struct options {
 	struct scr_options lib; /* settings and kernels are filled in by options_parse() */
 	bool quiet, json, verbose, long_list, classic, help, version;
-	const char *format;
+	bool all, syslog, history;
+	bool conf_state; /* lib.state_dir is that of bitscrub.conf, which will name it again */
+	const char *format, *config, *metrics, *on_damage;
 	struct strings settings, kernels;
 };
 
@@ -60,6 +62,8 @@ enum {
 #include "options.def"
 #undef OPTION
 	OPTS_COMMON = OPT_QUIET | OPT_JSON | OPT_HELP,
+	OPTS_STATE = OPT_STATE | OPT_CONFIG,
+	OPTS_TOLD = OPT_METRICS | OPT_SYSLOG | OPT_ON_DAMAGE,
 	OPTS_SETTINGS = OPT_BLOCK_SIZE | OPT_PARITY | OPT_NO_PARITY | OPT_PARITY_UNIT |
 			OPT_EXCLUDE | OPT_CROSS_MOUNTS,
 	OPTS_LIMITS = OPT_MAX_TIME | OPT_MAX_BYTES | OPT_PORTION | OPT_OLDER_THAN | OPT_ONLY,
@@ -75,6 +79,16 @@ struct command;
  * is wrong. @opt is to be freed in either case. */
 int options_parse(const struct command *cmd, int argc, char **argv, struct options *opt,
 		  int *operand);
+/* The same over options that are set already, from elsewhere: those of @argv win. */
+int options_parse_over(const struct command *cmd, int argc, char **argv, struct options *opt,
+		       int *operand);
+/* Sets one option; @arg is kept, not copied, for strings. 0, -EINVAL: @arg is not what
+ * options_expected() says; -ENOMEM. */
+int options_set(struct options *opt, const struct option_row *row, const char *arg);
+/* "number from 1 to 65536" or the like. */
+const char *options_expected(const struct option_row *row);
+/* Hands over to opt->lib what options_set() gathered elsewhere. */
+void options_finish(struct options *opt);
 void options_free(struct options *opt);
 
 #endif

@@ -14,9 +14,11 @@ struct progress_rate {
 	int64_t started_ns;    /* of the phase that is measured */
 	int64_t first_ns;      /* when it was first seen */
 	uint64_t first_bytes;  /* done by then */
+	int64_t last_ns;       /* when it was last asked for */
 };
 
-/* Bytes a second since the phase began, 0 if not known yet. */
+/* Bytes a second since the phase began, 0 if not known yet. To be asked for every second or so: if nobody
+ * did for much longer, the process was stopped, and that time is no part of it. */
 double progress_rate(struct progress_rate *r, const struct scr_progress *p, int64_t now_ns);
 
 /* "[####......] 41 % 2.3 GiB of 5.6 GiB, 210 MiB/s, 0:16 left, 2 damaged, photos/a.jpg", cut to

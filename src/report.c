@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "console.h"
 #include "options.h"
 #include "quote.h"
@@ -16,7 +17,7 @@
 void report_init(struct report *r, struct console *console, const struct command *cmd,
 		 const struct options *opt)
 {
-	*r = (struct report){ .console = console, .cmd = cmd, .opt = opt };
+	*r = (struct report){ .console = console, .cmd = cmd, .opt = opt, .out = stdout };
 	r->ops = opt->json ? &report_json_ops : &report_text_ops;
 }
 
@@ -34,15 +35,56 @@ static void note(struct report *r, const char *target, const char *text)
 	console_done(r->console);
 }
 
+/* A mail begins with the verdict, which is known last. Whoever reads along on a terminal has asked
+ * for nothing but damage; JSON is for programs; repair tells of each step. */
+static bool holds_back(const struct report *r)
+{
+	return r->opt->quiet && !r->opt->json &&
+	       (!strcmp(r->cmd->name, "run") || !strcmp(r->cmd->name, "verify"));
+}
+
+/* Renderers print to stdout. Under the console's lock that may be another stream for a while: no
+ * renderer has to know. */
+static void begin_found(struct report *r)
+{
+	console_out(r->console);
+	if (!holds_back(r))
+		return;
+	if (!r->held)
+		r->held = open_memstream(&r->held_text, &r->held_len);
+	if (!r->held)
+		return;
+	r->shown = stdout;
+	stdout = r->held;
+}
+
+static void end_found(struct report *r)
+{
+	if (r->shown)
+		stdout = r->shown;
+	r->shown = NULL;
+	console_flush(r->console);
+}
+
+void report_release(struct report *r)
+{
+	if (r->held && fclose(r->held) == 0)
+		fwrite(r->held_text, 1, r->held_len, stdout);
+	free(r->held_text);
+	r->held = NULL;
+	r->held_text = NULL;
+	r->held_len = 0;
+}
+
 void report_event(void *arg, const struct scr_event *ev)
 {
 	struct report *r = arg;
 
 	switch (ev->type) {
 	case SCR_EV_DAMAGE:
-		console_out(r->console);
+		begin_found(r);
 		r->ops->damage(r, ev->target, ev->u.damage);
-		console_flush(r->console);
+		end_found(r);
 		break;
 	case SCR_EV_FILE:
 		console_out(r->console);
@@ -61,9 +103,14 @@ void report_event(void *arg, const struct scr_event *ev)
 		note(r, ev->target, ev->u.note);
 		break;
 	case SCR_EV_REPAIR:
-		console_out(r->console);
+		begin_found(r);
 		r->ops->repair(r, ev->target, ev->u.repair);
-		console_flush(r->console);
+		end_found(r);
+		break;
+	case SCR_EV_OWNER:
+		begin_found(r);
+		r->ops->owner(r, ev->target, ev->u.owner);
+		end_found(r);
 		break;
 	case SCR_EV_SUMMARY:
 		break; /* the call returns it too: report_end() */
@@ -75,12 +122,15 @@ static void forget_known(struct report *r)
 	tdestroy(r->known, free);
 	r->known = NULL;
 	r->known_count = 0;
+	r->any_pass = false;
+	r->new_count = r->repair_count = 0;
 }
 
 void report_end(struct report *r, const char *target, const struct scr_summary *s)
 {
 	console_out(r->console);
 	r->ops->summary(r, target, s);
+	report_release(r); /* what no closing block asked for */
 	console_flush(r->console);
 	forget_known(r);
 }
@@ -90,6 +140,14 @@ void report_status(struct report *r, const char *target, const struct scr_status
 	console_out(r->console);
 	r->ops->status(r, target, s);
 	console_flush(r->console);
+}
+
+void report_pass(struct report *r, const char *target, const struct scr_pass_record *p)
+{
+	console_out(r->console);
+	r->ops->pass(r, target, p);
+	console_done(r->console);
+	r->any_pass = true;
 }
 
 void report_setting(struct report *r, const char *target, const char *key, const char *value)

@@ -81,11 +81,11 @@ static json_t *start(const char *event, const char *target)
 	return o;
 }
 
-static void finish(json_t *o)
+static void finish(struct report *r, json_t *o)
 {
 	/* A failed write shows in ferror(), which the console looks at. */
-	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	putc('\n', stdout);
+	json_dumpf(o, r->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	putc('\n', r->out);
 	json_decref(o);
 }
 
@@ -118,12 +118,14 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 {
 	json_t *o = start("damage", target);
 
-	(void)r;
 	put_name(o, "path", &d->name);
 	json_object_set_new(o, "kind", json_string(scr_damage_kind_name(d->kind)));
 	if (d->block != SCR_NO_BLOCK) {
 		put_int(o, "block", d->block);
 		put_int(o, "blocks", d->blocks);
+		put_int(o, "offset", d->offset);
+		put_int(o, "length", d->length);
+	} else if (d->kind == SCR_DAMAGE_MISSING && d->size_now >= 0) {
 		put_int(o, "offset", d->offset);
 		put_int(o, "length", d->length);
 	} else if (d->kind == SCR_DAMAGE_MANIFEST) {
@@ -137,6 +139,7 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 	} else {
 		put_diagnosis(o, d);
 	}
+	put_string(o, "region", d->region);
 	if (d->size_was >= 0)
 		put_int(o, "size_was", (uint64_t)d->size_was);
 	if (d->size_now >= 0)
@@ -149,20 +152,19 @@ static void json_damage(struct report *r, const char *target, const struct scr_d
 	if (d->metadata_changed)
 		put_bool(o, "metadata_changed", true);
 	put_errno(o, d->err);
-	finish(o);
+	finish(r, o);
 }
 
 static void json_file(struct report *r, const char *target, const struct scr_file_event *f)
 {
 	json_t *o = start("file", target);
 
-	(void)r;
 	put_name(o, "path", &f->name);
 	json_object_set_new(o, "verdict", json_string(scr_verdict_name(f->verdict)));
 	put_name(o, "from", &f->from);
 	if (f->bit_flip)
 		put_bool(o, "bit_flip", true);
-	finish(o);
+	finish(r, o);
 }
 
 static void json_trouble(struct report *r, const char *target, const struct scr_trouble *t)
@@ -177,7 +179,7 @@ static void json_trouble(struct report *r, const char *target, const struct scr_
 	else if (t->warning)
 		put_bool(o, "warning", true);
 	console_out(r->console);
-	finish(o);
+	finish(r, o);
 	console_flush(r->console);
 }
 
@@ -186,7 +188,6 @@ static void json_list(struct report *r, const char *target, const struct scr_lis
 	json_t *o = start("list", target);
 	char crc[9];
 
-	(void)r;
 	put_name(o, "path", &e->name);
 	put_name(o, "link_to", &e->link_owner);
 	put_int(o, "size", e->size);
@@ -207,14 +208,13 @@ static void json_list(struct report *r, const char *target, const struct scr_lis
 	if (e->damaged_blocks)
 		put_string(o, "damage", scr_damage_kind_name(e->damage_kind));
 	put_time(o, "damaged_since", e->damaged_since);
-	finish(o);
+	finish(r, o);
 }
 
 static void json_repair(struct report *r, const char *target, const struct scr_repair_event *e)
 {
 	json_t *o = start("repair", target);
 
-	(void)r;
 	put_name(o, "path", &e->name);
 	put_string(o, "how", scr_repair_how_name(e->how));
 	if (e->block != SCR_NO_BLOCK) {
@@ -228,7 +228,45 @@ static void json_repair(struct report *r, const char *target, const struct scr_r
 	put_string(o, "why", e->why);
 	if (e->dry_run)
 		put_bool(o, "dry_run", true);
-	finish(o);
+	finish(r, o);
+}
+
+static void json_owner(struct report *r, const char *target, const struct scr_owner_event *e)
+{
+	json_t *o = start("owner", target);
+
+	put_string(o, "owner", scr_owned_by_name(e->kind));
+	put_int(o, "offset", e->offset);
+	put_int(o, "length", e->length);
+	put_string(o, "mountpoint", e->mountpoint);
+	put_name(o, e->kind == SCR_OWNED_BY_FILE ? "file" : "what", &e->name);
+	if (e->kind == SCR_OWNED_BY_FILE)
+		put_int(o, "file_offset", e->file_offset);
+	finish(r, o);
+}
+
+/* "KEY=VALUE" strings as an object; numbers stay numbers. */
+static json_t *device(char *const *list)
+{
+	static const char *const numbers[] = { "size", "logical", "physical", "partition" };
+	json_t *o = json_object();
+
+	for (; *list; list++) {
+		const char *eq = strchr(*list, '=');
+		char key[32];
+		bool number = false;
+
+		if (!eq || (size_t)(eq - *list) >= sizeof(key))
+			continue;
+		snprintf(key, sizeof(key), "%.*s", (int)(eq - *list), *list);
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			number |= !strcmp(key, numbers[i]);
+		if (number)
+			put_int(o, key, strtoull(eq + 1, NULL, 10));
+		else
+			put_string(o, key, eq + 1);
+	}
+	return o;
 }
 
 static json_t *kernels(const struct scr_summary *s)
@@ -271,10 +309,15 @@ static void json_summary(struct report *r, const char *target, const struct scr_
 	put_int(o, "bytes_unknown", s->bytes_unknown);
 	put_int(o, "bytes_from_cache", s->bytes_from_cache);
 	put_int(o, "trouble", s->trouble);
+	if (s->device) {
+		put_int(o, "blocks_in_use", s->blocks_in_use);
+		put_int(o, "blocks_unsure", s->blocks_unsure);
+		json_object_set_new(o, "device", device(s->device));
+	}
 	json_object_set_new(o, "seconds", json_real(s->seconds));
 	put_int(o, "exit", (uint64_t)s->exit);
 	json_object_set_new(o, "kernels", kernels(s));
-	finish(o);
+	finish(r, o);
 }
 
 static json_t *ages(const struct scr_status *s)
@@ -341,7 +384,6 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 {
 	json_t *o = start("status", target);
 
-	(void)r;
 	put_string(o, "state", s->state);
 	put_string(o, "recorded_target", s->target);
 	put_int(o, "generation", s->generation);
@@ -375,17 +417,44 @@ static void json_status(struct report *r, const char *target, const struct scr_s
 	put_int(o, "undo_bytes", s->undo_bytes);
 	put_time(o, "undo_oldest", s->undo_oldest_ns);
 	put_time(o, "undo_newest", s->undo_newest_ns);
-	finish(o);
+	if (s->device) {
+		put_int(o, "unsure_bytes", s->unsure_bytes);
+		json_object_set_new(o, "device", device(s->device));
+	}
+	finish(r, o);
+}
+
+static void json_pass(struct report *r, const char *target, const struct scr_pass_record *p)
+{
+	json_t *o = start("pass", target);
+
+	put_time(o, "started", p->start_ns);
+	json_object_set_new(o, "seconds", json_real((double)p->duration_ns / 1e9));
+	put_int(o, "generation", p->generation);
+	put_bool(o, "complete", p->complete);
+	put_bool(o, "first", p->first);
+	put_bool(o, "limited", p->limited);
+	put_int(o, "files", p->files);
+	put_int(o, "bytes", p->bytes);
+	put_int(o, "bytes_read", p->bytes_read);
+	for (int v = 0; v < SCR_VERDICTS; v++)
+		put_int(o, scr_verdict_name((enum scr_verdict)v), p->verdicts[v]);
+	put_int(o, "transient", p->transient);
+	put_int(o, "repaired", p->repaired);
+	put_int(o, "blocks_damaged", p->blocks_damaged);
+	put_int(o, "files_damaged", p->files_damaged);
+	put_int(o, "trouble", p->trouble);
+	put_int(o, "exit", (uint64_t)p->exit);
+	finish(r, o);
 }
 
 static void json_setting(struct report *r, const char *target, const char *key, const char *value)
 {
 	json_t *o = start("setting", target);
 
-	(void)r;
 	put_string(o, "key", key);
 	put_string(o, "value", value);
-	finish(o);
+	finish(r, o);
 }
 
 const struct report_ops report_json_ops = {
@@ -394,7 +463,9 @@ const struct report_ops report_json_ops = {
 	.trouble = json_trouble,
 	.list = json_list,
 	.repair = json_repair,
+	.owner = json_owner,
 	.summary = json_summary,
 	.status = json_status,
+	.pass = json_pass,
 	.setting = json_setting,
 };

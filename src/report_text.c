@@ -48,6 +48,12 @@ static void put_blocks(const struct scr_damage *d)
 	       (unsigned long long)d->offset);
 }
 
+static void put_region(const char *region)
+{
+	fputs(", in ", stdout);
+	quote_text(stdout, region, strlen(region));
+}
+
 static void put_difference(const struct scr_damage *d)
 {
 	unsigned long long first = d->differ_first, bits = d->bits_flipped;
@@ -118,7 +124,7 @@ static void known_damage(struct report *r, const char *target, const struct scr_
 {
 	char date[UNITS_TEXT];
 
-	if (!report_known_is_new(r, &d->name) || r->known_count > TEXT_KNOWN_MAX)
+	if (!report_known_is_new(r, &d->name) || r->known_count > TEXT_LINES_MAX)
 		return;
 	put_names(stdout, target, &d->name);
 	text_alarm(r, scr_damage_kind_name(d->kind));
@@ -133,11 +139,16 @@ static void text_damage(struct report *r, const char *target, const struct scr_d
 		known_damage(r, target, d);
 		return;
 	}
+	/* What verify finds is recorded nowhere: it is told whole. */
+	if (++r->new_count > TEXT_LINES_MAX && r->opt->quiet && !strcmp(r->cmd->name, "run"))
+		return;
 	put_names(stdout, target, &d->name);
 	text_alarm(r, scr_damage_kind_name(d->kind));
 	if (d->kind == SCR_DAMAGE_PARITY)
 		put_parity(d);
 	put_blocks(d);
+	if (d->region)
+		put_region(d->region);
 	put_circumstances(d);
 	put_diagnosis(d);
 	putchar('\n');
@@ -234,6 +245,50 @@ static void text_setting(struct report *r, const char *target, const char *key, 
 	putchar('\n');
 }
 
+static void put_owner_path(const struct scr_owner_event *e)
+{
+	char *path = malloc(strlen(e->mountpoint) + e->name.len + 2);
+	size_t n = strlen(e->mountpoint);
+
+	if (!path)
+		return;
+	memcpy(path, e->mountpoint, n);
+	if (n > 0 && path[n - 1] != '/')
+		path[n++] = '/';
+	memcpy(path + n, e->name.path, e->name.len);
+	quote_name(stdout, path, n + e->name.len);
+	free(path);
+}
+
+static void text_owner(struct report *r, const char *target, const struct scr_owner_event *e)
+{
+	(void)r;
+	(void)target;
+	printf("  bytes %llu to %llu: ", (unsigned long long)e->offset,
+	       (unsigned long long)(e->offset + e->length - 1));
+	switch (e->kind) {
+	case SCR_OWNED_BY_FILE:
+		fputs("part of ", stdout);
+		put_owner_path(e);
+		printf(", from its byte %llu", (unsigned long long)e->file_offset);
+		break;
+	case SCR_OWNED_BY_NONE:
+		fputs("free space", stdout);
+		break;
+	case SCR_OWNED_BY_METADATA:
+		fputs("metadata of the file system", stdout);
+		if (e->name.path) {
+			fputs(": ", stdout);
+			quote_text(stdout, e->name.path, e->name.len);
+		}
+		break;
+	case SCR_OWNED_UNKNOWN:
+		fputs("whose they are could not be found out", stdout);
+		break;
+	}
+	putchar('\n');
+}
+
 void text_names(const char *target, const struct scr_name *name)
 {
 	put_names(stdout, target, name);
@@ -245,7 +300,9 @@ const struct report_ops report_text_ops = {
 	.trouble = text_trouble,
 	.list = text_list,
 	.repair = text_repair,
+	.owner = text_owner,
 	.summary = text_summary,
 	.status = text_status,
+	.pass = text_pass,
 	.setting = text_setting,
 };

@@ -5,7 +5,9 @@
 
 #include "report.h"
 
-#define TEXT_KNOWN_MAX 20 /* lines about damage that was told before, under -q */
+/* Under -q, lines about damage that was told before, and of run as many about new damage: the rest is
+ * in the list. */
+#define TEXT_LINES_MAX 20
 
 /* The word on stdout, red where there are colours. */
 void text_alarm(const struct report *r, const char *word);
@@ -22,6 +24,8 @@ void text_repair(struct report *r, const char *target, const struct scr_repair_e
 void text_repair_totals(struct report *r, const char *target, const struct scr_summary *s);
 /* text_close.c */
 void text_summary(struct report *r, const char *target, const struct scr_summary *s);
+/* text_history.c */
+void text_pass(struct report *r, const char *target, const struct scr_pass_record *p);
 /* text_status.c */
 void text_status(struct report *r, const char *target, const struct scr_status *s);
 

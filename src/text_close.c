@@ -24,7 +24,9 @@ void text_command(const struct report *r, const char *words, const char *target)
 {
 	quote_name(stdout, program_invocation_name, strlen(program_invocation_name));
 	printf(" %s", words);
-	if (r->opt->lib.state_dir)
+	if (r->opt->config)
+		put_option("--config", r->opt->config);
+	if (r->opt->lib.state_dir && !r->opt->conf_state)
 		put_option("--state", r->opt->lib.state_dir);
 	if (r->opt->lib.manifest)
 		put_option("-m", r->opt->lib.manifest);
@@ -124,32 +126,42 @@ static void put_damage(const struct report *r, const char *target, const struct 
 	}
 	if (s->files_damaged) {
 		fputs(s->blocks_damaged ? " in " : ": ", stdout);
-		put_count(s->files_damaged, "file");
+		put_count(s->files_damaged, s->device ? "device" : "file");
 	}
+	if (r->opt->quiet && is_verb(r, "run") && r->new_count == 0)
+		fputs(", none of it new", stdout);
 	putchar('\n');
 }
 
 /* What to do about damage. verify keeps no list of what it found, so it sends to the copies. */
 /* A tool may have written it: only its owner knows which content is right. */
-static void next_after_alteration(const struct report *r, const char *target)
+static void put_paths(const struct scr_summary *s)
+{
+	fputs(s->device ? " .\n" : " PATH...\n", stdout);
+}
+
+static void next_after_alteration(const struct report *r, const char *target,
+				  const struct scr_summary *s)
 {
 	text_command(r, "list --damaged", target);
 	fputs("\n      then, where the present content is right:\n      ", stdout);
 	text_command(r, "accept", target);
-	fputs(" PATH...\n      and where the recorded one is:\n      ", stdout);
+	put_paths(s);
+	fputs("      and where the recorded one is:\n      ", stdout);
 	text_command(r, "repair --force", target);
-	fputs(" PATH...\n", stdout);
+	put_paths(s);
 }
 
-static void next_after_failed_repair(const struct report *r, const char *target)
+static void next_after_failed_repair(const struct report *r, const char *target,
+				     const struct scr_summary *s)
 {
 	text_command(r, "list --damaged", target);
-	fputs("\n      then restore these files from a backup, or take them from a copy of the target:\n      ",
-	      stdout);
-	text_command(r, "repair --from DIR", target);
-	fputs("\n      or, if their present content is right:\n      ", stdout);
+	printf("\n      then restore %s from a backup, or take %s from a copy of the target:\n      ",
+	       s->device ? "it" : "these files", s->device ? "it" : "them");
+	text_command(r, s->device ? "repair --from COPY" : "repair --from DIR", target);
+	printf("\n      or, if %s present content is right:\n      ", s->device ? "its" : "their");
 	text_command(r, "accept", target);
-	fputs(" PATH...\n", stdout);
+	put_paths(s);
 }
 
 static void next_after_damage(const struct report *r, const char *target,
@@ -163,16 +175,16 @@ static void next_after_damage(const struct report *r, const char *target,
 	}
 	fputs("Next: ", stdout);
 	if (is_verb(r, "repair")) {
-		next_after_failed_repair(r, target);
+		next_after_failed_repair(r, target, s);
 	} else if (s->verdicts[SCR_ALTERED] && !s->verdicts[SCR_ROT] &&
 		   !s->verdicts[SCR_UNREADABLE]) {
-		next_after_alteration(r, target);
+		next_after_alteration(r, target, s);
 	} else {
 		text_command(r, "repair", target);
 		fputs("\n      then restore what is left from a backup; or, if the present content is right:\n      ",
 		      stdout);
 		text_command(r, "accept", target);
-		fputs(" PATH...\n", stdout);
+		put_paths(s);
 	}
 }
 
@@ -231,7 +243,7 @@ static void put_totals(const struct report *r, const char *target, const struct 
 	fputs("  ", stdout);
 	/* A pass that was stopped doesn't know what all of it is. */
 	if (s->files || !(s->exit & SCR_EXIT_STOPPED)) {
-		put_count(s->files, "file");
+		put_count(s->files, s->device ? "device" : "file");
 		printf(", %s", units_size(size, s->bytes));
 	}
 	put_verdicts(s);
@@ -250,15 +262,20 @@ static void put_accepted(const char *target, const struct scr_summary *s)
 {
 	quote_name(stdout, target, strlen(target));
 	fputs(": accepted ", stdout);
-	put_count(s->verdicts[SCR_CHANGED], "file");
+	put_count(s->verdicts[SCR_CHANGED], s->device ? "device" : "file");
 	putchar('\n');
 }
 
-static void put_known_rest(const struct report *r, const char *target)
+/* What was counted and not told: files with known damage, places with new. */
+static void put_rest(const struct report *r, const char *target)
 {
-	if (r->known_count <= TEXT_KNOWN_MAX)
+	size_t known = r->known_count > TEXT_LINES_MAX ? r->known_count - TEXT_LINES_MAX : 0;
+	size_t new = is_verb(r, "run") && r->new_count > TEXT_LINES_MAX ?
+			     r->new_count - TEXT_LINES_MAX : 0;
+
+	if (known + new == 0)
 		return;
-	printf("and %zu more: ", r->known_count - TEXT_KNOWN_MAX);
+	printf("and %zu more: ", known + new);
 	text_command(r, "list --damaged", target);
 	putchar('\n');
 }
@@ -277,13 +294,32 @@ static bool sound(const struct scr_summary *s)
 	       !(s->exit & (SCR_EXIT_DAMAGE | SCR_EXIT_TROUBLE | SCR_EXIT_STOPPED));
 }
 
+/* A mail: the verdict, what it is about, what to type; or nothing. */
+static void close_quietly(struct report *r, const char *target, const struct scr_summary *s)
+{
+	bool damaged = s->exit & SCR_EXIT_DAMAGE;
+
+	if (damaged) {
+		put_damage(r, target, s);
+	} else if ((s->exit & SCR_EXIT_REPAIRED) && r->held) {
+		quote_name(stdout, target, strlen(target));
+		fputs(": repaired; no damage is open\n", stdout);
+	}
+	report_release(r);
+	put_rest(r, target);
+	if (damaged)
+		next_after_damage(r, target, s);
+}
+
 static void close_pass(struct report *r, const char *target, const struct scr_summary *s)
 {
 	bool damaged = s->exit & SCR_EXIT_DAMAGE;
 
-	if (r->opt->quiet)
-		put_known_rest(r, target);
-	else if (is_verb(r, "accept") && !(s->exit & SCR_EXIT_USAGE))
+	if (r->opt->quiet) {
+		close_quietly(r, target, s);
+		return;
+	}
+	if (is_verb(r, "accept") && !(s->exit & SCR_EXIT_USAGE))
 		put_accepted(target, s);
 	else if (!did_nothing(s) || (s->exit & SCR_EXIT_STOPPED))
 		put_totals(r, target, s);
@@ -292,8 +328,6 @@ static void close_pass(struct report *r, const char *target, const struct scr_su
 		next_after_damage(r, target, s);
 		return;
 	}
-	if (r->opt->quiet)
-		return;
 	if (sound(s))
 		puts("No damage.");
 	/* Trouble has been told with what to do about it, which then comes first. */

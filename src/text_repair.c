@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command.h"
 #include "options.h"
 #include "quote.h"
 #include "units.h"
@@ -48,7 +49,9 @@ void text_repair(struct report *r, const char *target, const struct scr_repair_e
 {
 	bool not = e->how == SCR_REPAIR_NOT;
 
-	if (r->opt->quiet && !not && e->how != SCR_REPAIR_KEPT)
+	/* A mail about damage says that it was put right; who asked for a repair waits for what wasn't. */
+	if (r->opt->quiet && !not && e->how != SCR_REPAIR_KEPT &&
+	    (strcmp(r->cmd->name, "run") || r->repair_count++ >= TEXT_LINES_MAX))
 		return;
 	text_names(target, &e->name);
 	if (not)

@@ -30,6 +30,33 @@ static void put_state(const struct scr_status *s)
 	       units_date(date, s->published_ns));
 }
 
+/* What a person tells disks apart by, and whether rot can be told from writes. */
+static void put_device(const struct scr_status *s)
+{
+	static const char *const keys[] = { "model", "serial", "wwn", "dm-uuid", "md-uuid", "pttype",
+					    "ptuuid", "partuuid", "type", "uuid", "label",
+					    "backing" };
+	char size[UNITS_TEXT];
+	const char *comma = "";
+
+	fputs("  device       ", stdout);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		for (char *const *d = s->device; *d; d++) {
+			size_t n = strlen(keys[i]);
+
+			if (strncmp(*d, keys[i], n) != 0 || (*d)[n] != '=')
+				continue;
+			printf("%s%s ", comma, keys[i]);
+			quote_text(stdout, *d + n + 1, strlen(*d + n + 1));
+			comma = ", ";
+		}
+	}
+	puts(*comma ? "" : "nothing lasting is known of it");
+	if (s->unsure_bytes)
+		printf("  unsure       rot can't be told from writes in %s of it\n",
+		       units_size(size, s->unsure_bytes));
+}
+
 static void put_recorded(const struct scr_status *s)
 {
 	char bytes[UNITS_TEXT], block[UNITS_TEXT];
@@ -201,6 +228,8 @@ void text_status(struct report *r, const char *target, const struct scr_status *
 	quote_name(stdout, target, strlen(target));
 	putchar('\n');
 	put_state(s);
+	if (s->device)
+		put_device(s);
 	put_recorded(s);
 	put_checked(s);
 	put_ages(s);

@@ -26,8 +26,17 @@ static struct scr_ages *make(int64_t oldest, int64_t newest)
 static void test_order(void **state)
 {
 	const int64_t keys[] = {
-		0, NOW + DAY, NOW + 2 * DAY, NOW + 400 * DAY, NOW - 400 * DAY, NOW - 399 * DAY,
-		NOW - 30 * DAY, NOW - DAY, NOW - DAY / 2, NOW - DAY / 4, NOW,
+		0,
+		NOW + DAY,
+		NOW + 2 * DAY,
+		NOW + 400 * DAY,
+		NOW - 400 * DAY,
+		NOW - 399 * DAY,
+		NOW - 30 * DAY,
+		NOW - DAY,
+		NOW - DAY / 2,
+		NOW - DAY / 4,
+		NOW,
 	};
 	struct scr_ages *a = make(NOW - 400 * DAY, NOW + 400 * DAY);
 
@@ -43,6 +52,9 @@ static void test_what_is_outside_shares_the_ends(void **state)
 
 	(void)state;
 	assert_int_equal(scr_ages_slot(a, NOW - 5000 * DAY), SCR_AGES_FUTURE);
+	/* There is room before the oldest, for what is to come just before it. */
+	assert_true(scr_ages_slot(a, NOW - 100 * DAY - 2 * a->past_step) <
+		    scr_ages_slot(a, NOW - 100 * DAY));
 	assert_int_equal(scr_ages_slot(a, INT64_MIN), SCR_AGES_FUTURE);
 	assert_int_equal(scr_ages_slot(a, INT64_MAX), SCR_AGES_FUTURE - 1);
 	assert_true(scr_ages_slot(a, NOW + SCR_AGES_SLACK_NS) < SCR_AGES_SLOTS);

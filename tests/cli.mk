@@ -23,6 +23,7 @@ tests_render_test_SOURCES = \
 	src/report_json.c \
 	src/report_text.c \
 	src/text_close.c \
+	src/text_history.c \
 	src/text_repair.c \
 	src/text_status.c \
 	src/units.c

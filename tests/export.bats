@@ -126,5 +126,5 @@ checked() {
 	cp good t/f
 	(cd t && rhash --check ../sums.sfv)
 	expect 16 export --format=nothing t
-	says "there is: sfv"
+	says "there are: sfv, json, ddrescue"
 }

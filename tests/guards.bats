@@ -151,7 +151,7 @@ refused() {
 	mkdir t
 	echo x >t/x
 	expect 8 run --existing t
-	says "there is no manifest for this target; 'run'"
+	says "there is no manifest for this target: is the disk mounted?"
 	[ "$(ls -A t)" = x ]
 	expect 0 run -q t
 	expect 0 run -q --existing t

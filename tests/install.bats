@@ -19,6 +19,12 @@ installed() {
 	(cd "$1" && find . ! -type d | sort | grep -v '\.5$' | paste -sd ' ')
 }
 
+# The files below docdir where the command has this name, as installed() lists them.
+examples() {
+	printf "./share/doc/bitscrub/examples/%s\n" bitscrub bitscrub-weekly bitscrub.conf \
+		"$1-failed@.service" "$1@.service" "$1@.timer" | sort | paste -sd ' '
+}
+
 setup() {
 	W=$BATS_TEST_TMPDIR
 	P=/opt/x
@@ -28,10 +34,10 @@ setup() {
 
 @test "DESTDIR and prefix" {
 	make_quietly install DESTDIR="$W/d" prefix="$P"
-	[ "$(installed "$W/d$P")" = "./bin/scrub ./share/bash-completion/completions/scrub ./share/man/man8/scrub.8" ]
+	[ "$(installed "$W/d$P")" = "./bin/scrub ./share/bash-completion/completions/scrub $(examples scrub) ./share/fish/vendor_completions.d/scrub.fish ./share/man/man8/scrub.8 ./share/zsh/site-functions/_scrub" ]
 	[ "$(ls "$W/d")" = opt ]
 	cmp "$top_srcdir/man/scrub.8" "$W/d$P/share/man/man8/scrub.8"
-	cmp "$top_srcdir/contrib/completion/scrub.bash" "$W/d$P/share/bash-completion/completions/scrub"
+	cmp "$top_builddir/contrib/completion/scrub.bash" "$W/d$P/share/bash-completion/completions/scrub"
 	make_quietly uninstall DESTDIR="$W/d" prefix="$P"
 	[ -z "$(installed "$W/d$P")" ]
 }
@@ -74,7 +80,7 @@ setup() {
 	echo other >"$W/d$P/bin/scrub"
 	make_bit install DESTDIR="$W/d" prefix="$P"
 	[ "$(cat "$W/d$P/bin/scrub")" = other ]
-	[ "$(installed "$W/d$P")" = "./bin/bitscrub ./bin/scrub ./share/bash-completion/completions/bitscrub ./share/man/man8/bitscrub.8" ]
+	[ "$(installed "$W/d$P")" = "./bin/bitscrub ./bin/scrub ./share/bash-completion/completions/bitscrub $(examples bitscrub) ./share/fish/vendor_completions.d/bitscrub.fish ./share/man/man8/bitscrub.8 ./share/zsh/site-functions/_bitscrub" ]
 	run "$W/d$P/bin/bitscrub" --help
 	[[ $output == "Usage: bitscrub VERB"* ]]
 	make_bit uninstall DESTDIR="$W/d" prefix="$P"
@@ -98,6 +104,9 @@ setup() {
 	grep -qx '.Dl bitscrub run /srv' "$man"
 	# All that is left of the old name is the other program.
 	[ "$(sed '/^\.\\"/d' "$man" | grep -w scrub)" = ".Pa /usr/bin/scrub ," ]
+	grep -qx '#compdef bitscrub' "$W/d$P/share/zsh/site-functions/_bitscrub"
+	[ -z "$(grep -v "^complete -c bitscrub \|^#" "$W/d$P/share/fish/vendor_completions.d/bitscrub.fish")" ]
+	grep -qx '.Dl bitscrub run --existing --nice --quiet --all' "$W/d$P/share/man/man5/bitbitscrub.conf.5"
 	bash -c '. "$1"; complete -p bitscrub && ! complete -p scrub 2>/dev/null' - \
 		"$W/d$P/share/bash-completion/completions/bitscrub"
 }

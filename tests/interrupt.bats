@@ -50,7 +50,7 @@ sound_as_it_is() {
 		[ "$status" -eq 0 ] || [ "$status" -eq "${2:-0}" ]
 	fi
 	[ -z "$(find "$1" -type f -not -name manifest -not -name manifest.1 -not -name journal \
-		-not -name '*.tmp' -not -path "$1/parity/0*")" ]
+		-not -name history -not -name '*.tmp' -not -path "$1/parity/0*")" ]
 }
 
 @test "a first pass, killed at ten random moments, is gone on with and ends right" {

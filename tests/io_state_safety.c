@@ -90,11 +90,11 @@ static void test_symlinked_directory(void **state)
 
 static void test_symlinked_file(void **state)
 {
-	static const char *const names[] = {"manifest", "manifest.1", "journal"};
+	static const char *const names[] = {"manifest", "manifest.1", "journal", "history"};
 	struct scr_state_place p = make(*state);
 
 	sys_write("victim", "v", 1, 0600);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "t/.bitscrub/%s", names[i]);

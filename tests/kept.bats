@@ -183,3 +183,22 @@ d/b" ]
 	expect 0 run --json t
 	tally "ok=3"
 }
+
+@test "that a file could not be opened once is not carried along by an edit" {
+	need strace
+	mkdir tree
+	data 1 20000 >tree/f
+	touch -d 2020-01-01 tree/f
+	settle
+	expect 0 run -q --state=state tree
+	expect 0 run -q --state=state tree
+	edit_quietly tree/f 5000
+	expect 4 run -q --state=state tree
+	edit tree/f 15000
+	settle
+	run -4 strace -f -qq -o trace -P "$W/tree/f" -e trace=newfstatat,fstat \
+		-e inject=newfstatat,fstat:error=EIO "$SCRUB" run --json --state=state tree
+	damage "unreadable f - -"
+	expect 4 run --json --state=state tree
+	damage "altered f 1+1 4096+4096 carried known"
+}

@@ -26,6 +26,13 @@ sub slurp {
 	return <$h>;
 }
 
+sub slurp_built {
+	my ($file) = @_;
+	open my $h, '<', "$build/$file" or die "$file: $!\n";
+	local $/;
+	return <$h>;
+}
+
 # Names of all files below the folders, relative to the top, that match.
 sub files {
 	my ($match, @folders) = @_;
@@ -145,7 +152,7 @@ sub test_names {
 
 my @verbs = slurp('src/commands.def') =~ /^COMMAND\((\w+),/mg;
 my $manual = slurp('man/scrub.8');
-my $completion = slurp('contrib/completion/scrub.bash');
+my $completion = slurp_built('contrib/completion/scrub.bash');
 
 sub verbs {
 	my ($synopsis, $sections) = $manual =~ /^\.Sh SYNOPSIS\n(.*?)^\.Sh .*?^\.Sh VERBS\n(.*?)^\.Sh /ms;

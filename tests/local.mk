@@ -26,10 +26,13 @@ include tests/t1.mk
 include tests/t2.mk
 include tests/t4.mk
 include tests/speed.mk
+include tests/told.mk
 include tests/store.mk
 include tests/night.mk
 include tests/pass.mk
+include tests/device.mk
 include tests/search.mk
+include tests/faults.mk
 include tests/fuzz.mk
 if HAVE_CMOCKA
 include tests/repair.mk

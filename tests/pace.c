@@ -32,7 +32,8 @@ static void nap(void *arg, int64_t ns)
 
 static struct scr_clock clock_of(struct clock *c)
 {
-	return (struct scr_clock){.wall_ns = now_of, .monotonic_ns = now_of, .arg = c, .sleep_ns = nap};
+	return (struct scr_clock){
+		.wall_ns = now_of, .monotonic_ns = now_of, .arg = c, .sleep_ns = nap};
 }
 
 static void test_no_rate_is_no_wait(void **state)

@@ -368,13 +368,13 @@ static void test_quiet_known(void **state)
 	s.blocks_damaged = 47;
 	s.files_damaged = 24;
 	report_end(&f->report, "/srv", &s);
-	n += (size_t)sprintf(want, "/srv: fresh: rot in block 17: 65536 bytes at offset 1114112\n");
+	n += (size_t)sprintf(want, "/srv: DAMAGE: 47 blocks in 24 files\n"
+				   "/srv: fresh: rot in block 17: 65536 bytes at offset 1114112\n");
 	for (int i = 0; i < 20; i++)
 		n += (size_t)sprintf(want + n,
 				     "/srv: f%d: rot, still damaged since 2025-01-04 14:13\n", i);
 	strcpy(want + n,
 	       "and 3 more: scrub list --damaged /srv\n"
-	       "/srv: DAMAGE: 47 blocks in 24 files\n"
 	       "Next: scrub repair /srv\n"
 	       "      then restore what is left from a backup; or, if the present content is right:\n"
 	       "      scrub accept /srv PATH...\n");

@@ -86,3 +86,31 @@ sweep() {
 	mv fs.img base.img
 	sweep UNDO "$BAD" 4
 }
+
+# cut_short COMMAND...: killed before it puts an mtime back for the first time.
+cut_short() {
+	run strace -f -qq -o trace -e trace=utimensat -e inject=utimensat:signal=KILL:when=1 "$SCRUB" "$@"
+	[ "$status" -eq 137 ]
+}
+
+@test "completing is killed too, seconds later, and goes on from there" {
+	setup_image
+	times=$(stat -c '%n %.Y' fs/t/?)
+	cut_short repair -q fs/t
+	settle
+	cut_short run -q fs/t
+	settle
+	"$SCRUB" run -q fs/t || true
+	expect 1 repair -q fs/t
+	[ "$(cat fs/t/? | cksum)" = "$GOOD" ]
+	[ "$(stat -c '%n %.Y' fs/t/?)" = "$times" ]
+
+	cut_short repair --undo -q fs/t
+	settle
+	cut_short run -q fs/t
+	settle
+	"$SCRUB" run -q fs/t || true
+	"$SCRUB" repair --undo -q fs/t || true
+	[ "$(cat fs/t/? | cksum)" = "$BAD" ]
+	[ "$(stat -c '%n %.Y' fs/t/?)" = "$times" ]
+}

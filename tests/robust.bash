@@ -100,10 +100,12 @@ same_records() {
 	done
 }
 
-# tidy STATE [FILES]: nothing is left but manifest and manifest.1 (or what is said), and parity.
+# tidy STATE [FILES]: nothing is left but manifest and manifest.1 (or what is said), parity, and the
+# history of passes.
 tidy() {
 	local found
 	found=$(find "$1" -mindepth 1 ! -path "$1/parity" ! -path "$1/parity/0*" ! -path "$1/undo" \
+		! -path "$1/history" \
 		-printf '%P\n' | sort | paste -sd ' ')
 	[ "$found" = "${2-manifest manifest.1}" ] || { echo "$1: $found"; return 1; }
 }

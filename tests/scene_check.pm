@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What must be true after a step of tests/scene.pm in which something went wrong: the tree, the state,
-# and what the commands that come next lead to. All checks die with what is wrong.
+# What must be true after a step of tests/scene.pm in which something went wrong: the tree, the
+# state, and what the commands that come next lead to. All checks die with what is wrong.
 package Scene;
 use strict;
 use warnings;
@@ -21,7 +21,8 @@ sub reference {
 		scrub(line(@{ $step->{line} }));
 		my @exits = go_on($step, $turn);
 		my ($known) = timeless(known('manifest'));
-		push @{ $r{ways} }, { exit => $exits[-1], files => files(), known => $known };
+		push @{ $r{ways} }, { exit => $exits[-1], files => files(), known => $known,
+			verify => scrub('verify', $tree) };
 	}
 	return \%r;
 }
@@ -33,10 +34,14 @@ sub mixed {
 		my ($i, $a, $b) = map { $at < length ? substr($_, $at, 4096) : '' } $is, $one, $other;
 		next if $i eq $a || $i eq $b;
 		# Zeros are where a file has grown and nothing was written yet.
-		return 0 if ($i ^ substr($a, 0, length $i)) =~ /[^\0]/ && ($i ^ substr($b, 0, length $i)) =~ /[^\0]/
-			&& $i =~ /[^\0]/;
+		return 0 if $i =~ /[^\0]/ && !begins($a, $i) && !begins($b, $i);
 	}
 	return 1;
+}
+
+sub begins {
+	my ($long, $short) = @_;
+	return substr($long, 0, length $short) eq $short;
 }
 
 # Throws what is wrong with the tree; $between: files may be half-repaired.
@@ -89,6 +94,10 @@ sub check_end {
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
 	push @stray, glob("$ENV{TMPDIR}/*");
 	die "afterwards stray: @stray\n" if @stray;
+	# Data and parity, both read again.
+	my $exit = scrub('verify', $tree);
+	die "afterwards verify: exit $exit, not $way->{verify}: ", said()
+		if $exit != $way->{verify} || said() =~ /parity of/;
 }
 
 sub differing {

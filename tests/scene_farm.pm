@@ -7,22 +7,24 @@ use Storable ();
 
 our (@steps, $dir);
 
-# Takes the cases given by lines on stdin, tells the outcome of each.
+# Takes the cases given by lines on stdin. Tells what went wrong, and in the end how many there
+# were: little enough that it never waits for whoever listens to others first.
 sub work {
 	my ($where, $try) = @_;
 	my %steps = map { $_->{name} => $_ } @steps;
-	my $turn = 0;
+	my $done = 0;
 	start($where);
 	my $references = Storable::retrieve("$where/references");
 	$| = 1;
 	while (defined(my $case = <STDIN>)) {
 		chomp $case;
 		my ($name, @rest) = split /:/, $case;
-		my $wrong = $try->($steps{$name}, $references->{$name}, $turn++, @rest) // '';
+		my $wrong = $try->($steps{$name}, $references->{$name}, $done++, @rest) // next;
 		$wrong =~ s/\n/\n# /g;
-		print "$case ", $wrong eq '' ? "right\n" : "WRONG $wrong\n";
+		print "# $case WRONG $wrong\n";
 	}
 	unmounted();
+	print "$done cases\n";
 	return 0;
 }
 
@@ -55,12 +57,9 @@ sub listen_to {
 	my ($pipe, $wrong) = @_;
 	my ($done, $told) = (0, '');
 	while (defined(my $line = <$pipe>)) {
-		if ($line =~ /^([^# ]+) (?:right|WRONG)/) {
-			$told = $1;
-			$done++;
-		}
-		next if $line =~ / right$/;
-		$wrong->{$told} .= $line =~ /^#/ ? $line : "# $line";
+		$done = $1, next if $line =~ /^(\d+) cases$/;
+		$told = $1 if $line =~ /^# (\S+) WRONG /;
+		$wrong->{$told} .= $line;
 		print STDERR $line if $ENV{FAULTS_VERBOSE};
 	}
 	close $pipe or die "a worker failed\n";
@@ -85,8 +84,8 @@ sub report {
 	return %bad ? 1 : 0;
 }
 
-# The whole of a program: its options and arguments, what lists the cases, each [STEP, ...], and what
-# tries one, given its step, the reference, a running number and the rest of the case.
+# The whole of a program: its options and arguments, what lists the cases, each [STEP, ...], and
+# what tries one, given its step, the reference, a running number and the rest of the case.
 sub drive {
 	my ($option, $given, $list, $try) = @_;
 	my $lacking = lacking();

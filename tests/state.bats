@@ -125,7 +125,7 @@ recorded() {
 	[ ! -e tree/nowhere ]
 	rm tree/.bitscrub
 	mv elsewhere.bitscrub tree/.bitscrub
-	for file in manifest manifest.1 journal; do
+	for file in manifest manifest.1 journal history; do
 		[ ! -e tree/.bitscrub/$file ] || mv tree/.bitscrub/$file moved
 		ln -s ../../moved tree/.bitscrub/$file
 		why="$W/tree/.bitscrub/$file is a symbolic link"

@@ -143,10 +143,10 @@ load robust
 		r=0
 		timeout 10 "$SCRUB" $verb fifo 2>err || r=$?
 		[ "$r" -eq 8 ]
-		grep "fifo: the target is neither a directory nor a regular file" err
+		grep "fifo: the target is neither a directory, a regular file nor a block device" err
 	done
 	expect 8 run /dev/null
-	says "neither a directory nor a regular file"
+	says "neither a directory, a regular file nor a block device"
 	ln -s loop loop
 	expect 8 run loop
 	says "Too many levels of symbolic links"

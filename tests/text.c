@@ -290,6 +290,52 @@ static void test_progress_wide(void **state)
 	setlocale(LC_CTYPE, "C");
 }
 
+static void test_parse_durations(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t seconds;
+	} good[] = {
+		{ "90", 90 }, { "90s", 90 }, { "45m", 2700 }, { "2h", 7200 }, { "30d", 2592000 },
+		{ "4w", 2419200 }, { "1W", 604800 },
+	};
+	static const char *const bad[] = { "", "0", "0d", "h", "-1h", " 1h", "1.5h", "1y", "1hh", "1h30m",
+					   "99999999999999999999", "9999999999w" };
+	int64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(units_parse_duration(good[i].text, &ns), 0);
+		assert_int_equal(ns, good[i].seconds * 1000000000);
+	}
+	ns = 7;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(units_parse_duration(bad[i], &ns), -EINVAL);
+	assert_int_equal(ns, 7);
+}
+
+static void test_parse_percents(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t millionths;
+	} good[] = {
+		{ "5%", 50000 }, { "0.5%", 5000 }, { "100%", 1000000 }, { "12.25%", 122500 },
+		{ "0.0001%", 1 }, { "33.33333%", 333333 },
+	};
+	static const char *const bad[] = { "", "%", "5", "0%", "0.00001%", "101%", "100.1%", "-5%", "5%%",
+					   "1..5%", "5 %", "99999999999%" };
+	uint32_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(units_parse_percent(good[i].text, &n), 0);
+		assert_int_equal(n, good[i].millionths);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(units_parse_percent(bad[i], &n), -EINVAL);
+}
+
 static void test_rate(void **state)
 {
 	struct progress_rate r = { 0 };
@@ -300,9 +346,13 @@ static void test_rate(void **state)
 	assert_true(progress_rate(&r, &p, 1000000000) == 0);
 	p.bytes_done += 5000;
 	assert_true(progress_rate(&r, &p, 3000000000) == 2500);
+	/* It was stopped for an hour: as if that had not been. */
+	assert_true(progress_rate(&r, &p, 3603000000000) == 2500);
+	p.bytes_done += 5000;
+	assert_true(progress_rate(&r, &p, 3605000000000) == 2500);
 	/* A new phase begins anew. */
 	p.started_ns = 77;
-	assert_true(progress_rate(&r, &p, 4000000000) == 0);
+	assert_true(progress_rate(&r, &p, 3606000000000) == 0);
 }
 
 int main(void)
@@ -320,6 +370,8 @@ int main(void)
 		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_progress_wide),
 		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_parse_durations),
+		cmocka_unit_test(test_parse_percents),
 	};
 
 	setenv("TZ", "UTC", 1);

@@ -331,6 +331,7 @@ static void test_state_directories(void **state)
 	make_state(".bitscrub", "BSG1xxxx");
 	sys_touch(".bitscrub/manifest.1");
 	sys_touch(".bitscrub/journal");
+	sys_touch(".bitscrub/history");
 	sys_touch(".bitscrub/manifest.tmp");
 	sys_touch(".bitscrub/holiday.jpg");
 	mkdir(".bitscrub/parity", 0700);

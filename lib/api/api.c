@@ -42,6 +42,12 @@ int scr_list(struct scr_ctx *ctx, const char *target, const char *const *paths, 
 	return ctx && target ? scr_verb_list(ctx, target, paths, npaths, out) : -EINVAL;
 }
 
+int scr_get_history(struct scr_ctx *ctx, const char *target, scr_pass_fn *fn, void *arg,
+		    struct scr_summary *sum)
+{
+	return ctx && target && fn ? scr_verb_history(ctx, target, fn, arg, sum) : -EINVAL;
+}
+
 int scr_get_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,
 		   struct scr_summary *sum)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A token bucket: so many bytes a second, over all threads that take from it.
  *
- *	take(bytes)    the bucket is filled by the time that went by, up to its brim; the bytes go out of
- *	               it; what is missing then is waited for
+ *	take(bytes)    the bucket is filled by the time that went by, up to its brim; the bytes go
+ *out of it; what is missing then is waited for
  *
  * The brim is a quarter of a second: after a pause, be it a stopped process or a suspended machine,
  * nobody gets more in one go than after a quiet quarter of a second.
@@ -20,10 +20,10 @@
 
 struct scr_pace {
 	const struct scr_clock *clock;
-	uint64_t rate;        /* bytes a second; 0: any number */
+	uint64_t rate; /* bytes a second; 0: any number */
 	pthread_mutex_t lock;
-	double level;         /* bytes in the bucket; below 0: owed */
-	int64_t filled_ns;    /* monotonic: when it was filled last */
+	double level;      /* bytes in the bucket; below 0: owed */
+	int64_t filled_ns; /* monotonic: when it was filled last */
 };
 
 void scr_pace_init(struct scr_pace *p, const struct scr_clock *clock, uint64_t rate);

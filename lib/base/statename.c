@@ -44,7 +44,7 @@ enum scr_state_level scr_state_name_level(enum scr_state_level level, const char
 bool scr_state_name_defined(enum scr_state_level level, const char *name, bool is_dir)
 {
 	static const char *const files[] = {SCR_MANIFEST_NAME, SCR_MANIFEST_PREVIOUS,
-					    SCR_JOURNAL_NAME};
+					    SCR_JOURNAL_NAME, SCR_HISTORY_NAME};
 
 	if (level == SCR_STATE_NONE)
 		return false;

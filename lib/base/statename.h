@@ -11,6 +11,7 @@
 #define SCR_MANIFEST_NAME "manifest"
 #define SCR_MANIFEST_PREVIOUS "manifest.1"
 #define SCR_JOURNAL_NAME "journal"
+#define SCR_HISTORY_NAME "history"
 #define SCR_PARITY_DIR_NAME "parity"
 #define SCR_UNDO_DIR_NAME "undo"
 /* Every temporary file in a state directory ends in this. */

@@ -25,6 +25,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/dev/owner_fsmap.c \
 	lib/dev/owner_internal.h \
 	lib/dev/owner_walk.c \
+	lib/dev/partition.c \
+	lib/dev/partition.h \
 	lib/dev/region.c \
 	lib/dev/region.h \
 	lib/dev/region_btrfs.c \

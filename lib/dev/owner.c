@@ -23,7 +23,7 @@ bool scr_owner_late(int64_t deadline_ns)
 	return scr_clock_monotonic(&scr_clock_system) >= deadline_ns;
 }
 
-int scr_pieces_add(struct scr_pieces *l, const struct scr_piece *p)
+int scr_owner_pieces_add(struct scr_pieces *l, const struct scr_piece *p)
 {
 	if (l->count == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 16;
@@ -119,7 +119,7 @@ int scr_owners_add(struct scr_owners *o, uint64_t offset, uint64_t length)
 {
 	if (offset < o->base || length > UINT64_MAX - offset)
 		return -EINVAL;
-	return length ? scr_pieces_add(&o->ranges, &(struct scr_piece){.offset = offset - o->base,
+	return length ? scr_owner_pieces_add(&o->ranges, &(struct scr_piece){.offset = offset - o->base,
 								       .length = length})
 		      : 0;
 }

@@ -199,7 +199,7 @@ static int add_data(struct scr_btrfs *b, uint64_t physical, uint64_t logical, ui
 		if (scr_owner_late(deadline_ns)) {
 			p.length = length - at;
 			p.kind = SCR_OWNER_UNKNOWN;
-			return scr_pieces_add(out, &p);
+			return scr_owner_pieces_add(out, &p);
 		}
 		ret = scr_btrfs_files(b, &p, logical + at, out);
 		at += p.length;
@@ -212,7 +212,7 @@ static int add_plain(struct scr_pieces *out, uint64_t offset, uint64_t length,
 {
 	const struct scr_piece p = {.offset = offset, .length = length, .kind = kind, .what = what};
 
-	return length ? scr_pieces_add(out, &p) : 0;
+	return length ? scr_owner_pieces_add(out, &p) : 0;
 }
 
 /* Adds @length bytes at @logical, which lie at @physical. */

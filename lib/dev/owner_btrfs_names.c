@@ -153,7 +153,7 @@ static int add_file(struct scr_btrfs *b, const struct scr_piece *p, uint64_t ino
 	f.file_offset = file_offset;
 	f.path = (char *)path.data;
 	f.path_len = path.len - 1;
-	return scr_pieces_add(out, &f);
+	return scr_owner_pieces_add(out, &f);
 }
 
 int scr_btrfs_files(struct scr_btrfs *b, const struct scr_piece *p, uint64_t logical,
@@ -181,5 +181,5 @@ int scr_btrfs_files(struct scr_btrfs *b, const struct scr_piece *p, uint64_t log
 		return 0;
 	/* Part of an extent that no file refers to any more, or of a subvolume not shown here. */
 	nobody.kind = SCR_OWNER_UNKNOWN;
-	return scr_pieces_add(out, &nobody);
+	return scr_owner_pieces_add(out, &nobody);
 }

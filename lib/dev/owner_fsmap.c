@@ -78,7 +78,7 @@ static int take(const struct fsmap *r, uint64_t from, uint64_t *at, uint64_t end
 	if (start >= stop)
 		return 0;
 	if (start > *at)
-		ret = scr_pieces_add(out, &(struct scr_piece){.offset = *at,
+		ret = scr_owner_pieces_add(out, &(struct scr_piece){.offset = *at,
 							      .length = start - *at,
 							      .kind = SCR_OWNER_UNKNOWN,
 							      .pending = true});
@@ -87,7 +87,7 @@ static int take(const struct fsmap *r, uint64_t from, uint64_t *at, uint64_t end
 	if (p.kind == SCR_OWNER_FILE)
 		p.file_offset = r->fmr_offset + (start - r->fmr_physical);
 	*at = SCR_MAX(*at, stop);
-	return ret < 0 ? ret : scr_pieces_add(out, &p);
+	return ret < 0 ? ret : scr_owner_pieces_add(out, &p);
 }
 
 /* dev_t as the kernel tells it in 32 bits. */
@@ -142,7 +142,7 @@ int scr_fsmap_ask(int fd, dev_t dev, uint64_t offset, uint64_t length, struct sc
 		ret = read_all(fd, h, offset, &at, end, out);
 	}
 	if (ret == 0 && at < end)
-		ret = scr_pieces_add(out, &(struct scr_piece){.offset = at,
+		ret = scr_owner_pieces_add(out, &(struct scr_piece){.offset = at,
 							      .length = end - at,
 							      .kind = SCR_OWNER_UNKNOWN,
 							      .pending = true});

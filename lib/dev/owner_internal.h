@@ -28,7 +28,7 @@ struct scr_pieces {
 };
 
 /* Appends @p, whose path becomes the list's, also on failure. 0 or -ENOMEM. */
-int scr_pieces_add(struct scr_pieces *l, const struct scr_piece *p);
+int scr_owner_pieces_add(struct scr_pieces *l, const struct scr_piece *p);
 /* By offset, then by path. */
 void scr_pieces_sort(struct scr_pieces *l);
 void scr_pieces_free(struct scr_pieces *l);

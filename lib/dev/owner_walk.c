@@ -109,7 +109,7 @@ static int match(struct walk *w, const struct fiemap_extent *e, const char *what
 		f.file_offset = e->fe_logical + (start - e->fe_physical);
 		ret = set_path(w, &f);
 		if (ret == 0)
-			ret = scr_pieces_add(&w->found, &f);
+			ret = scr_owner_pieces_add(&w->found, &f);
 		if (ret < 0)
 			return ret;
 	}
@@ -290,7 +290,7 @@ static int add_gap(struct scr_pieces *out, const struct walk *w, uint64_t from, 
 		gap.kind = SCR_OWNER_METADATA;
 		gap.what = "journal, index, or a file without a name";
 	}
-	return scr_pieces_add(out, &gap);
+	return scr_owner_pieces_add(out, &gap);
 }
 
 /* Adds the gaps that the sorted @w->found leaves in @p. */
@@ -326,11 +326,11 @@ static int replace_pending(struct walk *w)
 			ret = add_gaps(&out, w, p);
 			continue;
 		}
-		ret = scr_pieces_add(&out, p);
+		ret = scr_owner_pieces_add(&out, p);
 		p->path = NULL;
 	}
 	for (size_t i = 0; i < w->found.count && ret == 0; i++) {
-		ret = scr_pieces_add(&out, &w->found.list[i]);
+		ret = scr_owner_pieces_add(&out, &w->found.list[i]);
 		w->found.list[i].path = NULL;
 	}
 	if (ret < 0) {
@@ -351,7 +351,7 @@ static int plan(struct walk *w)
 		const struct scr_piece *p = &w->pieces->list[i];
 
 		if (p->pending)
-			ret = scr_pieces_add(&w->pending, p);
+			ret = scr_owner_pieces_add(&w->pending, p);
 		else if (p->ino)
 			ret = scr_map_put(&w->wanted, p->ino, 0, 1);
 	}

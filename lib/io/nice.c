@@ -24,7 +24,8 @@ int scr_nice(void)
 		r = -errno;
 	if (setpriority(PRIO_PROCESS, 0, 19) < 0 && r == 0)
 		r = -errno;
-	if (syscall(SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE << CLASS_SHIFT | LOWEST) < 0 && r == 0)
+	if (syscall(SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE << CLASS_SHIFT | LOWEST) < 0 &&
+	    r == 0)
 		r = -errno;
 	return r;
 }

@@ -44,6 +44,9 @@ struct scr_state_place {
  * 0 or -errno. */
 int scr_state_place(const char *target, bool target_is_dir, const char *given,
 		    const char *state_root, struct scr_state_place *out, struct scr_why *why);
+/* The same for what has a name instead of a path: below the state root alone. 0 or -ENOMEM. */
+int scr_state_place_named(const char *name, const char *given, const char *state_root,
+			  struct scr_state_place *out);
 void scr_state_place_free(struct scr_state_place *p);
 
 /* /home/me/My Files -> home-me-My\x20Files, as systemd-escape --path does; beyond 200 bytes cut
@@ -100,6 +103,9 @@ int scr_state_each(const struct scr_state *s, int (*fn)(void *arg, const char *n
 int scr_state_publish(const struct scr_state *s, const char *tmp, struct scr_why *why);
 /* Completes such a cut publish: for writers, under the lock. */
 int scr_state_recover(const struct scr_state *s, struct scr_why *why);
+/* Temporary file @tmp, synced before, takes the place of @name; the directory is synced. 0 or
+ * -errno. */
+int scr_state_replace(const struct scr_state *s, const char *tmp, const char *name);
 int scr_state_unlink(const struct scr_state *s, const char *name); /* 0 too if it isn't there */
 int scr_state_sync(const struct scr_state *s); /* fsync of the directory */
 

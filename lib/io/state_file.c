@@ -125,6 +125,15 @@ int scr_state_unnamed_file(const struct scr_state *s)
 	return unnamed_by_unlink(s);
 }
 
+int scr_state_replace(const struct scr_state *s, const char *tmp, const char *name)
+{
+	if (!name_is_plain(tmp) || !name_is_plain(name))
+		return -EINVAL;
+	if (renameat(s->dirfd, tmp, s->dirfd, name) < 0)
+		return -errno;
+	return scr_state_sync(s);
+}
+
 int scr_state_unlink(const struct scr_state *s, const char *name)
 {
 	if (!name_is_plain(name))

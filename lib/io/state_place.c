@@ -161,6 +161,21 @@ int scr_state_place(const char *target, bool target_is_dir, const char *given,
 	return 0;
 }
 
+int scr_state_place_named(const char *name, const char *given, const char *state_root,
+			  struct scr_state_place *out)
+{
+	struct scr_state_place p = {.use_root = !given};
+
+	if (given)
+		p.given = absolute(given);
+	else
+		p.in_root = scr_path_join(state_root ? state_root : SCR_STATEDIR, name);
+	if (!p.given && !p.in_root)
+		return -ENOMEM;
+	*out = p;
+	return 0;
+}
+
 void scr_state_place_free(struct scr_state_place *p)
 {
 	if (!p)

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ struct scr_writer {
 	const struct scr_writer_ops *ops;
 	int fd;          /* ordinary */
 	int direct;      /* O_DIRECT; -1: not possible here */
+	bool block;      /* a block device: it has neither times nor another size */
 	uint32_t unit;
 	uint8_t *buf;    /* BUFFER bytes, aligned to UNIT_MAX */
 };
@@ -75,9 +78,17 @@ const struct scr_writer_ops scr_writer_ops_system = {
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+static bool is_block(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
 uint32_t scr_writer_unit(int fd)
 {
 	struct scr_reader_direct direct = {0};
+	unsigned int physical;
 	struct statfs fs;
 	uint64_t want = UNIT_MIN;
 	uint32_t unit = UNIT_MIN;
@@ -86,6 +97,9 @@ uint32_t scr_writer_unit(int fd)
 		want = SCR_MAX(want, direct.align);
 	if (fstatfs(fd, &fs) == 0 && fs.f_bsize > 0)
 		want = SCR_MAX(want, (uint64_t)fs.f_bsize);
+	/* A part of a physical sector would be read, and that may be what can't be. */
+	if (is_block(fd) && ioctl(fd, BLKPBSZGET, &physical) == 0)
+		want = SCR_MAX(want, physical);
 	while (unit < want && unit < UNIT_MAX)
 		unit *= 2;
 	return unit;
@@ -94,7 +108,10 @@ uint32_t scr_writer_unit(int fd)
 const char *scr_writer_refusal(int fd, int err)
 {
 	struct statx stx;
+	int read_only;
 
+	if (is_block(fd) && ioctl(fd, BLKROGET, &read_only) == 0 && read_only)
+		return "the device is read-only (blockdev --setrw, or its switch)";
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx) == 0) {
 		if (stx.stx_attributes & STATX_ATTR_IMMUTABLE)
 			return "the file is immutable (chattr -i)";
@@ -108,6 +125,8 @@ const char *scr_writer_refusal(int fd, int err)
 		return NULL;
 	case EROFS:
 		return "the file system is mounted read-only";
+	case EBUSY:
+		return "the device is in use";
 	case ETXTBSY:
 		return "the file is being executed, or is a swap file in use";
 	case EACCES:
@@ -127,7 +146,9 @@ static int open_both(struct scr_writer *w, int fd)
 	const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	struct scr_reader_direct direct = {0};
 
-	w->fd = w->ops->open(w->ops->arg, fd, flags);
+	/* O_EXCL keeps others from mounting a device meanwhile. */
+	w->block = is_block(fd);
+	w->fd = w->ops->open(w->ops->arg, fd, flags | (w->block ? O_EXCL : 0));
 	if (w->fd < 0)
 		return -errno;
 	if (scr_reader_ops_system.probe(NULL, fd, &direct) == 0 && direct.possible &&
@@ -216,8 +237,13 @@ static bool goes_on(const struct scr_writer *w, uint64_t end)
  */
 static int write_tail(struct scr_writer *w, uint64_t offset, const uint8_t *p, size_t len)
 {
-	int r = write_all(w, w->fd, p, len, offset);
+	int r;
 
+	if (w->block) { /* its end is that of a sector */
+		memcpy(w->buf, p, len);
+		return write_units(w, len, offset);
+	}
+	r = write_all(w, w->fd, p, len, offset);
 	if (r == 0 && w->ops->fsync(w->ops->arg, w->fd) < 0)
 		r = -errno;
 	if (r == 0 || !scr_errno_is_medium(-r) || goes_on(w, offset + len))
@@ -248,6 +274,8 @@ int scr_writer_put(struct scr_writer *w, uint64_t offset, const uint8_t *p, size
 
 int scr_writer_resize(struct scr_writer *w, uint64_t size)
 {
+	if (w->block)
+		return 0;
 	return w->ops->ftruncate(w->ops->arg, w->fd, (off_t)size) < 0 ? -errno : 0;
 }
 
@@ -261,6 +289,8 @@ int scr_writer_set_mtime(struct scr_writer *w, int64_t mtime_ns)
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
 	int64_t ns = mtime_ns % SCR_NS_PER_S;
 
+	if (w->block)
+		return 0;
 	ns += ns < 0 ? SCR_NS_PER_S : 0;
 	times[1].tv_sec = (time_t)((mtime_ns - ns) / SCR_NS_PER_S);
 	times[1].tv_nsec = (long)ns;

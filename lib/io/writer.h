@@ -35,7 +35,8 @@ extern const struct scr_writer_ops scr_writer_ops_system;
 
 struct scr_writer;
 
-/* Opens the file of @fd for writing. 0 or -errno; see scr_writer_refusal(). */
+/* Opens the file of @fd for writing, a block device for itself alone (-EBUSY: it is in use; its size
+ * and times are never set). 0 or -errno; see scr_writer_refusal(). */
 int scr_writer_open(const struct scr_writer_ops *ops, int fd, struct scr_writer **out);
 void scr_writer_free(struct scr_writer *w);
 
@@ -44,7 +45,7 @@ void scr_writer_free(struct scr_writer *w);
 const char *scr_writer_refusal(int fd, int err);
 
 /* What @fd is written in: max(4096, logical sector, file system block), a power of two, at most
- * 64 KiB. */
+ * 64 KiB; of a block device by its physical sectors. */
 uint32_t scr_writer_unit(int fd);
 
 /*

@@ -53,6 +53,7 @@ enum scr_type {
 	SCR_TYPE_UNDO = 'N',  /* of undo entries: head, */
 	SCR_TYPE_RANGE = 'R', /* range, */
 	SCR_TYPE_STATE = 'S', /* state */
+	SCR_TYPE_PASS = 'P',  /* of the history */
 };
 
 /* Fixed parts of payloads, in bytes. */

@@ -12,6 +12,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/manifest/frame.c \
 	lib/manifest/group.c \
 	lib/manifest/group.h \
+	lib/manifest/history.c \
+	lib/manifest/history.h \
 	lib/manifest/journal.c \
 	lib/manifest/journal.h \
 	lib/manifest/journal_scan.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* accept: the present content of files with open damage is taken as right. */
 #include <config.h>
+#include "pass/device.h"
 #include "pass/verbs.h"
 
 #include <errno.h>
@@ -177,6 +178,8 @@ int scr_verb_accept(struct scr_ctx *ctx, const char *target, const char *const *
 	if (r == 0 && npaths == 0)
 		r = scr_usage(&p, NULL, "accept needs a PATH ('.' for all files with damage)");
 
+	if (r == 0)
+		r = scr_device_guard_use(&p, true);
 	if (r == 0)
 		r = scr_paths_init(&select, &p, paths, npaths);
 	if (r == 0) {

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 
-/* The histogram covers no less than this: seldom do all checks fit into one slot then. */
-#define LEAST_SPAN_NS (64 * 86400 * SCR_NS_PER_S)
+/* What it covers where nothing was checked yet: the ctimes of new files. */
+#define FIRST_SPAN_NS (64 * 86400 * SCR_NS_PER_S)
 
 static int64_t step_of(int64_t span, uint32_t slots)
 {
@@ -16,10 +16,10 @@ static int64_t step_of(int64_t span, uint32_t slots)
 
 void scr_ages_init(struct scr_ages *a, int64_t now, int64_t oldest, int64_t newest)
 {
-	int64_t from = now - LEAST_SPAN_NS;
+	int64_t from = oldest > 0 && oldest <= now ? oldest : now - FIRST_SPAN_NS;
 
-	if (oldest > 0 && oldest < from)
-		from = oldest;
+	/* Some slots before the oldest, for what shall come before it. */
+	from -= (now + SCR_AGES_SLACK_NS - from) / 1024;
 	*a = (struct scr_ages){
 		.now = now,
 		.oldest = from,

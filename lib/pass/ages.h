@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How many bytes were last looked at when: a histogram fine enough to find the oldest first in.
  *
- * Times are keys of one queue. A check dated in the future comes from a clock that was wrong then or is
- * wrong now: it proves no age, so it goes before all others, and among its kind the earlier date goes
- * first: whatever the clock does from pass to pass, what was looked at last comes last again.
+ * Times are keys of one queue. A check dated in the future comes from a clock that was wrong then
+ * or is wrong now: it proves no age, so it goes before all others, and among its kind the earlier
+ * date goes first: whatever the clock does from pass to pass, what was looked at last comes last
+ * again.
  */
 #ifndef SCR_PASS_AGES_H
 #define SCR_PASS_AGES_H
@@ -19,22 +20,22 @@
 #define SCR_AGES_SLACK_NS (60 * INT64_C(1000000000))
 
 struct scr_ages {
-	int64_t now;             /* later keys are in the future */
-	int64_t oldest;          /* earlier keys share its slot */
+	int64_t now;                    /* later keys are in the future */
+	int64_t oldest;                 /* earlier keys share its slot */
 	int64_t past_step, future_step; /* nanoseconds of a slot */
 	uint64_t total;
 	uint64_t bytes[SCR_AGES_SLOTS];
 };
 
-/* @oldest, @newest: where keys are expected, 0: not known; what lies outside shares the first or the
- * last slot. */
+/* @oldest, @newest: where keys are expected, 0: not known; what lies outside shares the first or
+ * the last slot. */
 void scr_ages_init(struct scr_ages *a, int64_t now, int64_t oldest, int64_t newest);
 /* The place of a key in the queue; 0 (never) is the first. */
 uint32_t scr_ages_slot(const struct scr_ages *a, int64_t key);
 bool scr_ages_is_future(const struct scr_ages *a, int64_t key);
 void scr_ages_add(struct scr_ages *a, int64_t key, uint64_t bytes);
-/* The end of the band that begins at slot @from: the fewest slots that hold @share bytes, or all that
- * are left if the rest is less. SCR_AGES_SLOTS at the end. */
+/* The end of the band that begins at slot @from: the fewest slots that hold @share bytes, or all
+ * that are left if the rest is less. SCR_AGES_SLOTS at the end. */
 uint32_t scr_ages_band(const struct scr_ages *a, uint32_t from, uint64_t share);
 
 #endif

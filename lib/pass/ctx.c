@@ -25,6 +25,11 @@ struct scr_ctx *scr_new(const struct scr_options *opt, scr_event_fn *sink, void 
 	return ctx;
 }
 
+void scr_set_options(struct scr_ctx *ctx, const struct scr_options *opt)
+{
+	ctx->opt = *opt;
+}
+
 void scr_free(struct scr_ctx *ctx)
 {
 	if (!ctx)
@@ -32,6 +37,9 @@ void scr_free(struct scr_ctx *ctx)
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ctx->path_lock);
 	pthread_mutex_destroy(&ctx->diagnose_lock);
+	for (char **s = ctx->device; s && *s; s++)
+		free(*s);
+	free(ctx->device);
 	scr_pace_destroy(&ctx->pace);
 	free(ctx);
 }

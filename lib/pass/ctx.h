@@ -16,6 +16,7 @@
 
 struct scr_ctx {
 	struct scr_options opt;
+	char **device;          /* of the last target, for its summary and status; NULL: none */
 	scr_event_fn *sink;
 	void *sink_arg;
 	/* Replaced by tests. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Damage of an extent, told as runs of blocks. */
 #include <config.h>
+#include "pass/device.h"
 #include "pass/diagnose.h"
 
 #include <errno.h>
@@ -18,6 +19,10 @@ static enum scr_damage_kind kind_of(const struct scr_work *w, const struct scr_e
 	if (!w->verify)
 		return SCR_DAMAGE_ALTERED;
 	/* verify writes no record, so its third kind needs no place in one. */
+	if (w->p->device)
+		return scr_device_judge(w->p, &e->cut, &e->stamp, d->block) >= SCR_JUDGED_WRITTEN
+			       ? SCR_DAMAGE_CHANGED
+			       : SCR_DAMAGE_ALTERED;
 	rel = scr_judge(&w->p->policy, &e->stamp, &w->base, &w->st, false);
 	return rel == SCR_REL_MTIME ? SCR_DAMAGE_CHANGED : SCR_DAMAGE_ALTERED;
 }
@@ -41,8 +46,7 @@ static void add_diagnosis(struct scr_damage *d, const struct scr_diagnosis *x)
 static struct scr_damage describe(const struct scr_work *w, const struct scr_extent *e,
 				  const struct scr_damage_record *d)
 {
-	uint64_t size = w->has_base && !w->record_all ? w->base.stamp.size
-						       : (uint64_t)w->st.st_size;
+	uint64_t size = scr_work_size(w);
 	const struct scr_geometry *g = &w->p->header.settings.geometry;
 
 	return (struct scr_damage){
@@ -58,6 +62,7 @@ static struct scr_damage describe(const struct scr_work *w, const struct scr_ext
 		.known = d->first_ns < w->began_ns,
 		.carried = d->flags & SCR_DAMAGE_CARRIED,
 		.metadata_changed = d->kind == SCR_REC_ROT && w->p->policy.use_ctime &&
+				    !w->p->device &&
 				    e->stamp.ctime_ns != scr_ctime_ns(&w->st),
 		.err = d->kind == SCR_REC_UNREADABLE ? EIO : 0,
 	};

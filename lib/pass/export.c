@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* export: the manifest in formats of others. */
 #include <config.h>
-#include "pass/verbs.h"
+#include "pass/export_internal.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "pass/filesum.h"
+#include "pass/verbs.h"
 
-struct exporter {
-	struct scr_pass *p;
-	struct scr_view *view;
-	scr_write_fn *write;
-	void *arg;
-	struct scr_map crcs;  /* (fs, ino) of files with several links -> CRC */
-};
+int scr_export_print(struct scr_exporter *x, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+	int n;
 
-static int put(struct exporter *x, const char *s, size_t len)
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return n < 0 || n >= (int)sizeof(text) ? -EOVERFLOW : x->write(x->arg, text, (size_t)n);
+}
+
+static int put(struct scr_exporter *x, const char *s, size_t len)
 {
 	return x->write(x->arg, s, len);
 }
@@ -42,7 +47,7 @@ static bool sfv_can_name(const struct scr_name *n)
 	return true;
 }
 
-static int sfv_line(struct exporter *x, const char *path, uint32_t len, uint32_t crc)
+static int sfv_line(struct scr_exporter *x, const char *path, uint32_t len, uint32_t crc)
 {
 	struct scr_name n = scr_pass_name(x->p, path, len);
 	char tail[16];
@@ -57,7 +62,7 @@ static int sfv_line(struct exporter *x, const char *path, uint32_t len, uint32_t
 	return r < 0 ? r : put(x, tail, strlen(tail));
 }
 
-static int sfv_file(struct exporter *x, const struct scr_file_record *f, struct scr_extent *e)
+static int sfv_file(struct scr_exporter *x, const struct scr_file_record *f, struct scr_extent *e)
 {
 	struct scr_filesum sum = {0};
 	int r;
@@ -76,7 +81,7 @@ static int sfv_file(struct exporter *x, const struct scr_file_record *f, struct 
 	return r < 0 ? r : sfv_line(x, f->path, f->path_len, sum.crc);
 }
 
-static int sfv(struct exporter *x)
+int scr_export_sfv(struct scr_exporter *x)
 {
 	struct scr_extent e = {0};
 	struct scr_file_record f;
@@ -97,19 +102,29 @@ static int sfv(struct exporter *x)
 	return r;
 }
 
-static int export(struct exporter *x)
+static const struct {
+	const char *name;
+	int (*fn)(struct scr_exporter *x);
+} formats[] = {
+	{"sfv", scr_export_sfv},
+	{"json", scr_export_json},
+	{"ddrescue", scr_export_ddrescue},
+};
+
+static int export(struct scr_exporter *x, int (*fn)(struct scr_exporter *x))
 {
 	int r = scr_view_new(x->p->old, x->p->journal, &x->view);
 
 	if (r == 0)
-		r = sfv(x);
-	if (r < 0)
+		r = fn(x);
+	if (r < 0 && !(x->p->sum.exit & SCR_EXIT_USAGE))
 		scr_trouble(x->p, NULL, 0, r == -EBADMSG ? 0 : -r, "the export is not complete");
 	x->p->sum.files_damaged = scr_mreader_trailer(x->p->old)->files_damaged;
 	x->p->sum.blocks_damaged = scr_mreader_trailer(x->p->old)->blocks_damaged;
 	x->p->sum.complete = r == 0 && x->p->sum.trouble == 0;
 	scr_view_free(x->view);
 	scr_map_free(&x->crcs);
+	scr_buf_free(&x->line);
 	return r;
 }
 
@@ -117,11 +132,16 @@ int scr_verb_export(struct scr_ctx *ctx, const char *target, const char *format,
 		    scr_write_fn *write, void *arg, struct scr_summary *out)
 {
 	struct scr_pass p;
-	struct exporter x = {.p = &p, .write = write, .arg = arg};
+	struct scr_exporter x = {.p = &p, .write = write, .arg = arg};
+	int (*fn)(struct scr_exporter *x) = NULL;
 	int r = scr_pass_begin(&p, ctx, "export", target, false);
 
-	if (r == 0 && strcmp(format, "sfv") != 0)
-		r = scr_usage(&p, NULL, "unknown format '%s'; there is: sfv", format);
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(formats); i++)
+		if (!strcmp(format, formats[i].name))
+			fn = formats[i].fn;
+	if (r == 0 && !fn)
+		r = scr_usage(&p, NULL, "unknown format '%s'; there are: sfv, json, ddrescue",
+			      format);
 
 	if (r == 0) {
 		r = scr_pass_open_state(&p, SCR_ACCESS_READ);
@@ -129,6 +149,6 @@ int scr_verb_export(struct scr_ctx *ctx, const char *target, const char *format,
 			r = scr_pass_no_manifest(&p);
 	}
 	if (r == 0)
-		r = export(&x);
+		r = export(&x, fn);
 	return scr_pass_end(&p, r, out);
 }

@@ -26,6 +26,8 @@ static struct scr_cut cut_of(const struct scr_work *w, uint64_t i)
 
 static struct scr_extent *base_of(struct scr_chunk *c, uint64_t i)
 {
+	if (c->work->resized && i >= c->work->fit)
+		return NULL; /* cut otherwise, and compared before */
 	for (uint32_t j = 0; j < c->count; j++)
 		if (c->base[j].cut.index <= i && i < c->base[j].cut.index + c->base[j].run)
 			return &c->base[j];
@@ -87,7 +89,7 @@ static int call_done(struct scr_feed *f, struct scr_worker *k, struct scr_work *
 	int e;
 
 	/* Finished extents count even when the pass ends here. */
-	if (r < 0 && (r != -EINTR || last))
+	if (r < 0 && ((r != -EINTR && r != -ENODEV) || last))
 		return r;
 	e = f->ops->done(f->arg, k, w, last);
 	/* Of a shared file, whoever finishes it may be another thread: that comes behind this. */

@@ -39,7 +39,7 @@ static int take_extent(struct scr_chunk *c, struct scr_extent *e)
 
 uint64_t scr_feed_size(const struct scr_work *w)
 {
-	return w->has_base && !w->record_all ? w->base.stamp.size : (uint64_t)w->st.st_size;
+	return scr_work_size(w);
 }
 
 uint64_t scr_feed_hole_run(struct scr_worker *k, const struct scr_work *w, uint64_t i,

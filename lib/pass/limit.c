@@ -57,7 +57,8 @@ static void start_queue(struct scr_limit *l, enum scr_queue q)
 	l->band.end = scr_ages_band(l->ages[q], 0, l->share);
 }
 
-/* True for half of all numbers, in no rhythm that any rhythm of publishing could be in step with. */
+/* True for half of all numbers, in no rhythm that any rhythm of publishing could be in step with.
+ */
 static bool takes_turns(uint64_t generation)
 {
 	return __builtin_parityll(generation);
@@ -136,8 +137,7 @@ static bool fresh_has_time(const struct scr_limit *l, int64_t now)
 
 	if (l->overdue == 0 || spent < left)
 		return true;
-	return done > 0 &&
-	       (double)l->overdue * (double)spent / (double)done < (double)left;
+	return done > 0 && (double)l->overdue * (double)spent / (double)done < (double)left;
 }
 
 /* Why nothing more is to be taken of queue @q; NULL: something is. Under l->lock. */

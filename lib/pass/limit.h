@@ -6,13 +6,14 @@
  *	            fresh   what has no record yet (since its ctime), or another stamp than its file
  *	            known   the rest, what is recorded and looks unchanged
  *	bands     each queue is cut into bands of some share of it; fresh bands come first
- *	visits    the plan is gone through once a band, in walk order; a file with extents in several
- *	          bands is visited in each
- *	due       extent by extent: whether it belongs to the band of the visit, and is still paid for
+ *	visits    the plan is gone through once a band, in walk order; a file with extents in
+ *several bands is visited in each due       extent by extent: whether it belongs to the band of the
+ *visit, and is still paid for
  *
  * Fresh data gets at most half of the budget (bytes or time) while known data that is overdue would
  * not get the rest otherwise. Of each queue at least one extent is read, whatever the limits. So
- * nothing waits for ever: what was looked at goes to the end of its queue, and no queue is left out.
+ * nothing waits for ever: what was looked at goes to the end of its queue, and no queue is left
+ *out.
  */
 #ifndef SCR_PASS_LIMIT_H
 #define SCR_PASS_LIMIT_H
@@ -30,25 +31,25 @@ struct scr_limit {
 	struct scr_pass *p;
 	const struct scr_planned *planned;
 	struct scr_ages *ages[SCR_QUEUES];
-	uint64_t all;             /* bytes there are to read, wanted or not */
-	uint64_t overdue;         /* of the known ones */
-	bool missing_first;       /* see scr_limit_key() */
-	bool filtered;            /* something was left out for its age or kind */
-	int64_t wanted_before;    /* known extents checked later are not wanted; INT64_MAX: all are */
+	uint64_t all;          /* bytes there are to read, wanted or not */
+	uint64_t overdue;      /* of the known ones */
+	bool missing_first;    /* see scr_limit_key() */
+	bool filtered;         /* something was left out for its age or kind */
+	int64_t wanted_before; /* known extents checked later are not wanted; INT64_MAX: all are */
 	/* The budget. */
-	uint64_t budget;          /* bytes; UINT64_MAX: any number */
-	const char *budget_name;  /* the option that it comes from */
-	int64_t reading_ns;       /* monotonic: when reading began */
-	int64_t deadline_ns;      /* monotonic; INT64_MAX: none */
+	uint64_t budget;         /* bytes; UINT64_MAX: any number */
+	const char *budget_name; /* the option that it comes from */
+	int64_t reading_ns;      /* monotonic: when reading began */
+	int64_t deadline_ns;     /* monotonic; INT64_MAX: none */
 	/* The present band: under the feed's lock. */
 	struct scr_band band;
-	uint64_t share;           /* bytes of a band */
-	bool ended;               /* no band is left */
+	uint64_t share; /* bytes of a band */
+	bool ended;     /* no band is left */
 	/* What was taken: under lock. */
 	pthread_mutex_t lock;
 	uint64_t used[SCR_QUEUES];
-	bool any[SCR_QUEUES];     /* an extent of the queue was taken */
-	const char *refused;      /* the option for which one was not; NULL: none */
+	bool any[SCR_QUEUES]; /* an extent of the queue was taken */
+	const char *refused;  /* the option for which one was not; NULL: none */
 };
 
 /* Whether the options of the pass limit it. */
@@ -59,14 +60,15 @@ void scr_limit_free(struct scr_limit *l);
 
 /* The bytes that the pass will read at most. */
 uint64_t scr_limit_total(const struct scr_limit *l);
-/* Whether the queue of the present band may get more of what is left; if not, this is its last band. */
+/* Whether the queue of the present band may get more of what is left; if not, this is its last
+ * band. */
 bool scr_limit_open(struct scr_limit *l);
 /* Goes to the next band; false at the end. */
 bool scr_limit_next_band(struct scr_limit *l);
 /* Whether something of the entry may be in the present band. */
 bool scr_limit_visits(const struct scr_limit *l, const struct scr_plan_entry *e);
-/* Whether the extent of @w at @cut (@run of them, if they are holes), @base as it is recorded or NULL,
- * is to be read in this visit. If so it is paid for. */
+/* Whether the extent of @w at @cut (@run of them, if they are holes), @base as it is recorded or
+ * NULL, is to be read in this visit. If so it is paid for. */
 bool scr_limit_due(struct scr_limit *l, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
 		   const struct scr_extent *base);
 /* @w could not be looked at: what was paid for it may go to others. */

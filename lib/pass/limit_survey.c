@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What there is to read, by queue and time of the last check: one walk through plan and manifest. */
+/* What there is to read, by queue and time of the last check: one walk through plan and manifest.
+ */
 #include <config.h>
 #include "pass/limit.h"
 
@@ -18,6 +19,9 @@ enum scr_queue scr_limit_queue(const struct scr_plan_entry *e, const struct scr_
 {
 	if (!base || !x || (x->flags & SCR_EXTENT_UNRECORDED))
 		return SCR_QUEUE_FRESH;
+	/* A device has no times that would tell. */
+	if (S_ISBLK(e->mode))
+		return SCR_QUEUE_KNOWN;
 	if (!same_stamp(&base->stamp, e->size, e->mtime_ns) ||
 	    !same_stamp(&x->stamp, e->size, e->mtime_ns))
 		return SCR_QUEUE_FRESH;
@@ -25,10 +29,10 @@ enum scr_queue scr_limit_queue(const struct scr_plan_entry *e, const struct scr_
 }
 
 /*
- * New files queue by their ctime, which no archiver sets back. What is missing of a recorded file has no
- * time of its own. In some passes it goes before what is recorded of that file, or the beginning of a large
- * file that changes every day would be read for ever; in the others after it, or a file that grows every
- * day would keep the others waiting for ever.
+ * New files queue by their ctime, which no archiver sets back. What is missing of a recorded file
+ * has no time of its own. In some passes it goes before what is recorded of that file, or the
+ * beginning of a large file that changes every day would be read for ever; in the others after it,
+ * or a file that grows every day would keep the others waiting for ever.
  */
 int64_t scr_limit_key(const struct scr_limit *l, const struct scr_plan_entry *e,
 		      const struct scr_file_record *base, const struct scr_extent *x)
@@ -96,7 +100,8 @@ static int add_recorded(struct scr_limit *l, const struct scr_plan_entry *e, str
 		    x->hole ? 0 : x->run_length, f.damage.kind || x->damage_count);
 	}
 	if (r == 0 && seen < e->size)
-		add(l, SCR_QUEUE_FRESH, scr_limit_key(l, e, &f, NULL), e->size - seen, f.damage.kind);
+		add(l, SCR_QUEUE_FRESH, scr_limit_key(l, e, &f, NULL), e->size - seen,
+		    f.damage.kind);
 	return r;
 }
 

@@ -12,16 +12,28 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/ctx.c \
 	lib/pass/ctx.h \
 	lib/pass/damage.c \
+	lib/pass/device.c \
+	lib/pass/device.h \
+	lib/pass/device_check.c \
+	lib/pass/device_judge.c \
+	lib/pass/device_owner.c \
+	lib/pass/device_tell.c \
 	lib/pass/diagnose.c \
 	lib/pass/diagnose.h \
 	lib/pass/export.c \
+	lib/pass/export_internal.h \
+	lib/pass/export_json.c \
+	lib/pass/export_map.c \
 	lib/pass/extent.c \
+	lib/pass/extent_internal.h \
 	lib/pass/feed.c \
 	lib/pass/feed.h \
 	lib/pass/feed_internal.h \
 	lib/pass/feed_take.c \
 	lib/pass/filesum.c \
 	lib/pass/filesum.h \
+	lib/pass/history.c \
+	lib/pass/history.h \
 	lib/pass/journalist.c \
 	lib/pass/journalist.h \
 	lib/pass/judge.c \
@@ -63,6 +75,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/select.c \
 	lib/pass/select.h \
 	lib/pass/settle.c \
+	lib/pass/space.c \
+	lib/pass/space.h \
 	lib/pass/suspect.c \
 	lib/pass/suspect.h \
 	lib/pass/talk.c \

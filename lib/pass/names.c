@@ -53,6 +53,18 @@ const char *scr_repair_how_name(enum scr_repair_how how)
 	return names[how];
 }
 
+const char *scr_owned_by_name(enum scr_owned_by kind)
+{
+	static const char *const names[] = {
+		[SCR_OWNED_BY_FILE] = "file",
+		[SCR_OWNED_BY_NONE] = "free",
+		[SCR_OWNED_BY_METADATA] = "metadata",
+		[SCR_OWNED_UNKNOWN] = "unknown",
+	};
+
+	return names[kind];
+}
+
 const char *scr_version(void)
 {
 	return VERSION;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Opening the state of a target: directory, lock, manifest, journal. */
 #include <config.h>
-#include "pass/pass.h"
+#include "pass/device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,11 @@
 
 int scr_pass_no_manifest(struct scr_pass *p)
 {
-	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target; 'run'%s makes one",
-		    p->ctx->opt.existing ? " without --existing" : "");
+	/* --existing is for the night: that a disk isn't mounted is what it most often means then. */
+	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target%s",
+		    p->ctx->opt.existing ?
+			    ": is the disk mounted? ('run' without --existing makes one)" :
+			    "; 'run' makes one");
 	return -ENOENT;
 }
 
@@ -144,6 +147,19 @@ static int load_policy(struct scr_pass *p)
 	return r;
 }
 
+static const char *kind_name(enum scr_target_kind kind)
+{
+	switch (kind) {
+	case SCR_TARGET_DIR:
+		return "a directory";
+	case SCR_TARGET_FILE:
+		return "a single file";
+	case SCR_TARGET_DEVICE:
+		break;
+	}
+	return "a block device";
+}
+
 int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 {
 	const char *why = "it cannot be read";
@@ -161,11 +177,13 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 		return r;
 	if (p->header.kind != p->kind) {
 		scr_trouble(p, NULL, 0, 0, "the manifest was made for %s, the target is %s",
-			    p->header.kind == SCR_TARGET_DIR ? "a directory" : "a single file",
-			    p->kind == SCR_TARGET_DIR ? "a directory" : "a single file");
+			    kind_name(p->header.kind), kind_name(p->kind));
 		return -EBADMSG;
 	}
-	r = load_policy(p);
+	if (p->device)
+		r = scr_device_guard_identity(p, access);
+	if (r == 0)
+		r = load_policy(p);
 	return r < 0 ? r : load_journal(p, access);
 }
 
@@ -236,9 +254,12 @@ static int open_manifest_alone(struct scr_pass *p)
 
 static int find_place(struct scr_pass *p, struct scr_why *why)
 {
-	int r = scr_state_place(p->path, p->kind == SCR_TARGET_DIR, p->ctx->opt.state_dir,
-				p->ctx->state_root, &p->place, why);
+	int r;
 
+	if (p->device)
+		return scr_device_place(p, &p->place);
+	r = scr_state_place(p->path, p->kind == SCR_TARGET_DIR, p->ctx->opt.state_dir,
+			    p->ctx->state_root, &p->place, why);
 	if (r < 0)
 		scr_trouble(p, NULL, 0, -r, "%s", why->text);
 	return r;
@@ -318,6 +339,8 @@ int scr_pass_prepare_new(struct scr_pass *p)
 	if (!p->header.target)
 		return -ENOMEM;
 	r = scr_pass_identity(p, &p->fs);
+	if (r >= 0 && p->device)
+		r = scr_device_note_identity(p);
 	return r < 0 ? r : load_policy(p);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The frame of every verb: resolve the target, choose kernels, and close with a summary. */
 #include <config.h>
-#include "pass/pass.h"
+#include "pass/device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "io/nice.h"
+#include "pass/history.h"
+#include "walk/resolve.h"
 
 static void log_kernels(void *arg, int warning, const char *line)
 {
@@ -64,13 +66,41 @@ static int open_root(struct scr_pass *p)
 	return scr_fs_info(p->rootfd, &p->fs);
 }
 
+/* The path of the target; UUID=... and the like stand for devices. 0 or -errno (said). */
+static int find_target(struct scr_pass *p)
+{
+	char *device = NULL;
+	int r = scr_device_resolve_tag(p->target, &device);
+
+	if (r == -EINVAL)
+		r = 0;
+	if (r == -ENOTUNIQ)
+		scr_trouble(p, NULL, 0, 0,
+			    "several devices have it: name the one that is meant by its path");
+	else if (r == -ENOENT)
+		scr_trouble(p, NULL, 0, 0, "no device has it");
+	else if (r == -EACCES)
+		scr_trouble(p, NULL, 0, 0, "no device has it that you have permission to read");
+	else if (r < 0)
+		scr_trouble(p, NULL, 0, -r, "cannot find the device");
+	if (r == 0)
+		p->path = realpath(device ? device : p->target, NULL);
+	if (r == 0 && !p->path) {
+		r = -errno;
+		scr_trouble(p, NULL, 0, -r, "cannot find the target");
+	}
+	free(device);
+	return r;
+}
+
 static int resolve(struct scr_pass *p)
 {
 	struct stat st;
-	int r;
+	int r = find_target(p);
 
-	p->path = realpath(p->target, NULL);
-	if (!p->path || lstat(p->path, &st) < 0) {
+	if (r < 0)
+		return r;
+	if (lstat(p->path, &st) < 0) {
 		r = -errno;
 		scr_trouble(p, NULL, 0, -r, "cannot find the target");
 		return r;
@@ -79,14 +109,36 @@ static int resolve(struct scr_pass *p)
 		p->kind = SCR_TARGET_DIR;
 	} else if (S_ISREG(st.st_mode)) {
 		p->kind = SCR_TARGET_FILE;
+	} else if (S_ISBLK(st.st_mode)) {
+		p->kind = SCR_TARGET_DEVICE;
+		return scr_device_open(p);
 	} else {
-		scr_trouble(p, NULL, 0, 0, "the target is neither a directory nor a regular file");
+		scr_trouble(p, NULL, 0, 0,
+			    "the target is neither a directory, a regular file nor a block device");
 		return -ENOTSUP;
 	}
 	r = open_root(p);
 	if (r < 0)
 		scr_trouble(p, NULL, 0, -r, "cannot open the target");
 	return r;
+}
+
+int scr_pass_open_file(struct scr_pass *p, const char *path, size_t len, struct stat *st)
+{
+	bool leaf = p->leaf && len == 1;
+
+	if (p->device)
+		return scr_device_open_file(p, st);
+	return scr_open_beneath(p->rootfd, leaf ? p->leaf : path, leaf ? strlen(p->leaf) : len,
+				!p->policy.cross_mounts, st);
+}
+
+int scr_pass_stat_file(const struct scr_pass *p, int fd, struct stat *st)
+{
+	if (!p->device)
+		return fstat(fd, st) < 0 ? -errno : 0;
+	scr_device_stat(p, st);
+	return scr_device_same_size(p, fd) ? 0 : -ESTALE;
 }
 
 static void be_nice(struct scr_pass *p)
@@ -115,6 +167,8 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 		.journal_fd = -1,
 		.state = {.dirfd = -1},
 	};
+	scr_strings_free(ctx->device);
+	ctx->device = NULL;
 	ctx->pace.clock = ctx->clock;
 	scr_ctx_phase(ctx, "starting", 0, 0);
 	if (ctx->opt.nice)
@@ -178,6 +232,10 @@ int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 		p->sum.repaired++;
 	p->sum.seconds = (double)(scr_clock_monotonic(p->ctx->clock) - p->start_ns) / 1e9;
 	p->sum.exit = exit_status(p, r);
+	if (p->historic) {
+		scr_history_record(p);
+		p->sum.exit = exit_status(p, r);
+	}
 	p->ctx->phase = NULL;
 	pthread_mutex_lock(&p->ctx->lock);
 	if (p->ctx->sink)
@@ -193,6 +251,7 @@ int scr_pass_end(struct scr_pass *p, int r, struct scr_summary *out)
 	scr_segments_free(p->segments);
 	scr_state_close(&p->state);
 	scr_state_place_free(&p->place);
+	scr_device_close(p);
 	if (p->rootfd >= 0)
 		close(p->rootfd);
 	free(p->path);

@@ -28,10 +28,11 @@ struct scr_pass {
 
 	char *path;               /* absolute, without symlinks */
 	enum scr_target_kind kind;
-	int rootfd;               /* the directory; of a single file its parent */
+	int rootfd;               /* the directory; of a single file its parent; the device */
 	const char *leaf;         /* of a single file, in path; else NULL */
 	dev_t root_dev;
 	struct scr_fs_info fs;
+	struct scr_pass_device *device; /* see device.h; NULL: no block device */
 	int64_t clock_skew_ns;    /* the file system's clock less ours */
 	int64_t boot_ns;          /* when the system was started, by our clock */
 
@@ -51,6 +52,7 @@ struct scr_pass {
 	bool manifest_repaired;      /* said, and on disk again after publishing */
 	int told;                    /* the error that was told last, positive; under ctx->lock */
 	bool published;
+	bool historic;               /* run: it came as far as reading, so it goes into the history */
 	struct scr_trailer trailer;  /* of what is published now */
 	struct scr_limit *limit;     /* what of it this pass looks at; NULL: at everything */
 	struct scr_repair_held *held; /* files under repair; see repair.h */
@@ -79,6 +81,11 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name);
 void scr_pass_unload(struct scr_pass *p);
 /* Loads what has just been published in place of what was there before. 0 or -errno (said). */
 int scr_pass_reload(struct scr_pass *p);
+/* Opens recorded @path below the target, as scr_open_beneath() does; a single file and a device under
+ * ".". *st is what the pass judges it by. */
+int scr_pass_open_file(struct scr_pass *p, const char *path, size_t len, struct stat *st);
+/* What is open in @fd now, seen alike. 0 or -errno. */
+int scr_pass_stat_file(const struct scr_pass *p, int fd, struct stat *st);
 /* An unnamed temporary file in the state directory, of a writing verb. For scr_journal_open(). */
 int scr_pass_state_tmpfile(void *arg);
 /* Says, once, what the manifest's own protection had to mend in what was read of it so far. */
@@ -100,6 +107,7 @@ int scr_pass_identity(struct scr_pass *p, const struct scr_fs_info *fs);
 /* ---- talk: one event at a time, from any thread ------------------------------------------ */
 
 void scr_emit_damage(struct scr_pass *p, const struct scr_damage *d);
+void scr_emit_owner(struct scr_pass *p, const struct scr_owner_event *e);
 void scr_emit_repair(struct scr_pass *p, const struct scr_repair_event *e);
 /* Counts @v and tells, if the user asked for every file. */
 void scr_emit_file(struct scr_pass *p, const struct scr_file_event *f);

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "pass/device.h"
 #include "pass/parity.h"
 #include "pass/repair.h"
 #include "pass/planner_internal.h"
+#include "pass/space.h"
 #include "pass/unseen.h"
 #include "walk/resolve.h"
 
@@ -44,7 +46,8 @@ static int summarise_extents(struct planner *pl)
 	o->hole_bytes = 0;
 	o->damaged = o->file.damage.kind != 0;
 	while ((r = scr_mreader_extent(pl->p->old, e)) == 1) {
-		if (!scr_stamp_equal(&e->stamp, &o->file.stamp) ||
+		/* Extents of a device have stamps of their own. */
+		if ((!pl->p->device && !scr_stamp_equal(&e->stamp, &o->file.stamp)) ||
 		    (e->flags & SCR_EXTENT_UNRECORDED))
 			o->uniform = false;
 		o->oldest_ns = SCR_MIN(o->oldest_ns, e->checked_ns);
@@ -203,6 +206,15 @@ static void fill_entry(struct scr_plan_entry *e, const struct scr_walk_entry *w,
 	};
 }
 
+/* What a device that has become larger takes more. */
+static uint64_t device_parity(const struct planner *pl, uint64_t size)
+{
+	const struct scr_geometry *g = &pl->p->header.settings.geometry;
+	uint64_t was = pl->old.file.stamp.size;
+
+	return size > was ? scr_parity_estimate(g, size - was, size - was) : 0;
+}
+
 static void count_entry(struct planner *pl, const struct scr_plan_entry *e)
 {
 	pl->out->entries++;
@@ -211,8 +223,15 @@ static void count_entry(struct planner *pl, const struct scr_plan_entry *e)
 	pl->out->files++;
 	pl->out->bytes += e->size;
 	pl->out->bands[e->band]++;
+	if (e->action == SCR_PLAN_RECORD)
+		pl->out->record_bytes += scr_space_of_records(&pl->p->header.settings.geometry,
+							      e->size,
+							      (uint64_t)pl->new.st.st_blocks * 512,
+							      e->path_len);
 	/* New and changed content gets new parity; the rest where it has none yet. */
-	if (e->action == SCR_PLAN_RECORD || e->band == 0 || pl->old.bare)
+	if (pl->p->device && e->source != SCR_PLAN_NONE && !pl->old.bare)
+		pl->out->parity_bytes += device_parity(pl, e->size);
+	else if (e->action == SCR_PLAN_RECORD || e->band == 0 || pl->old.bare)
 		pl->out->parity_bytes += scr_parity_estimate(
 			&pl->p->header.settings.geometry, e->size,
 			(uint64_t)pl->new.st.st_blocks * 512);
@@ -466,9 +485,13 @@ static int merge_single(struct planner *pl)
 {
 	struct scr_pass *p = pl->p;
 	struct scr_walk_entry *w = &pl->new;
-	int r = scr_stat_beneath(p->rootfd, p->leaf, strlen(p->leaf), &w->st);
+	int r = 0;
 
-	if (r == 0 && !S_ISREG(w->st.st_mode))
+	if (p->device)
+		scr_device_stat(p, &w->st);
+	else
+		r = scr_stat_beneath(p->rootfd, p->leaf, strlen(p->leaf), &w->st);
+	if (r == 0 && !p->device && !S_ISREG(w->st.st_mode))
 		r = -ENOTSUP;
 	if (r < 0)
 		return r;
@@ -522,7 +545,7 @@ int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
 	*out = (struct scr_planned){0};
 	scr_ctx_phase(p->ctx, "planning", 0, 0);
 	r = scr_planner_start(&pl, p, out);
-	if (r == 0 && p->kind == SCR_TARGET_FILE)
+	if (r == 0 && p->kind != SCR_TARGET_DIR)
 		r = merge_single(&pl);
 	else if (r == 0 && (r = start_walk(&pl)) == 0)
 		r = merge(&pl);

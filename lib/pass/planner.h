@@ -21,6 +21,7 @@ struct scr_planned {
 	uint64_t files, bytes;                /* to be read: entries; bytes, an inode once */
 	uint64_t bands[SCR_PLAN_BANDS];       /* entries to be read, by band */
 	uint64_t parity_bytes;                /* at most to be written */
+	uint64_t record_bytes;                /* at most, of what has no record yet */
 	uint64_t walked;                      /* regular files that the walk found */
 	uint64_t recorded, gone, emptied;     /* for the guards */
 	int absent;                           /* identity whose every recorded file is gone and that

@@ -75,6 +75,13 @@ static int check_yes_no(const char *v, struct scr_setting_error *err)
 	return fail(err, "'%s' is neither 'yes' nor 'no'", v);
 }
 
+static int check_content(const char *v, struct scr_setting_error *err)
+{
+	if (!strcmp(v, "auto") || !strcmp(v, "fixed") || !strcmp(v, "changing"))
+		return 0;
+	return fail(err, "'%s' is neither 'auto', 'fixed' nor 'changing'", v);
+}
+
 static int check_small_number(const char *v, struct scr_setting_error *err)
 {
 	uint64_t n;
@@ -113,6 +120,7 @@ static const struct key keys[] = {
 	{"mtime-window", KEY_ONE, check_small_number},
 	{"stale-after", KEY_ONE, check_small_number},
 	{"cross-mounts", KEY_ONE, check_yes_no},
+	{"content", KEY_ONE, check_content},
 	{"copy", KEY_LIST, check_directory},
 };
 
@@ -276,6 +284,8 @@ static const char *default_of(const char *name, const struct scr_fs_info *fs)
 		return "0";
 	if (!strcmp(name, "stale-after"))
 		return "30";
+	if (!strcmp(name, "content"))
+		return "auto";
 	return "no";
 }
 
@@ -337,6 +347,15 @@ static bool flag_of(const struct scr_settings *s, const char *name, const char *
 	return !strcmp(v ? v : default_of(name, fs), yes);
 }
 
+static enum scr_device_content content_of(const struct scr_settings *s)
+{
+	const char *v = value_of(s, "content");
+
+	if (v && !strcmp(v, "fixed"))
+		return SCR_CONTENT_FIXED;
+	return v && !strcmp(v, "changing") ? SCR_CONTENT_CHANGING : SCR_CONTENT_AUTO;
+}
+
 static int64_t number_of(const struct scr_settings *s, const char *name,
 			 const struct scr_fs_info *fs)
 {
@@ -384,6 +403,7 @@ int scr_policy_init(struct scr_policy *p, const struct scr_settings *s,
 		.use_ctime = flag_of(s, "ctime", "use", fs),
 		.use_inode = flag_of(s, "inode", "use", fs),
 		.cross_mounts = flag_of(s, "cross-mounts", "yes", fs),
+		.content = content_of(s),
 		.mtime_window_ns = number_of(s, "mtime-window", fs) * SCR_NS_PER_S,
 		.stale_after_ns = days_in_ns(number_of(s, "stale-after", fs)),
 	};

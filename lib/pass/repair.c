@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pass/device.h"
 #include "pass/parity.h"
 #include "pass/planner.h"
 #include "pass/publish.h"
@@ -244,9 +245,12 @@ static int open_from(struct scr_repair *r)
 	r->from = open(dir, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (r->from < 0 || fstat(r->from, &st) < 0)
 		return scr_usage(r->p, NULL, "cannot open %s: %s", dir, strerror(errno));
-	r->from_file = S_ISREG(st.st_mode) && r->p->leaf;
+	r->from_file = (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) &&
+		       r->p->kind != SCR_TARGET_DIR;
 	if (!S_ISDIR(st.st_mode) && !r->from_file)
 		return scr_usage(r->p, NULL, "%s is not a directory", dir);
+	if (r->p->device && !r->from_file)
+		return scr_usage(r->p, NULL, "%s is neither a device nor an image of one", dir);
 	return 0;
 }
 
@@ -339,6 +343,8 @@ int scr_verb_repair(struct scr_ctx *ctx, const char *target, const char *const *
 	if (err == 0)
 		err = scr_paths_init(&select, &p, paths, npaths);
 	if (err == 0)
+		err = scr_device_guard_use(&p, true);
+	if (err == 0)
 		err = open_state(&p);
 	if (err == 0 && !ctx->opt.dry_run && !ctx->opt.purge)
 		err = scr_repair_recover(&p);
@@ -354,8 +360,10 @@ int scr_verb_repair(struct scr_ctx *ctx, const char *target, const char *const *
 int scr_repair_after_run(struct scr_pass *p)
 {
 	struct scr_repair r;
-	int err = scr_pass_reload(p);
+	int err = scr_device_guard_use(p, true);
 
+	if (err == 0)
+		err = scr_pass_reload(p);
 	if (err < 0)
 		return err;
 	err = scr_repair_init(&r, p);

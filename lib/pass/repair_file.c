@@ -10,8 +10,8 @@
 
 #include "base/compiler.h"
 #include "manifest/codec.h"
+#include "pass/device.h"
 #include "pass/judge.h"
-#include "walk/resolve.h"
 
 /* Extents of one UPDATE. */
 #define UPDATE_EXTENTS 64
@@ -45,13 +45,8 @@ static const char *why_not_open(int err)
 
 int scr_repair_open_file(struct scr_repair *r, struct scr_repair_file *rf)
 {
-	bool leaf = r->p->leaf && rf->path.len == 1;
-	const char *name = leaf ? r->p->leaf : (char *)rf->path.data;
-	size_t len = leaf ? strlen(name) : rf->path.len;
-
 	scr_ctx_path(r->p->ctx, (char *)rf->path.data, rf->path.len);
-	rf->fd = scr_open_beneath(r->p->rootfd, name, len, !r->p->policy.cross_mounts,
-				  &rf->before);
+	rf->fd = scr_pass_open_file(r->p, (char *)rf->path.data, rf->path.len, &rf->before);
 	if (rf->fd == -ENOMEM)
 		return rf->fd;
 	if (rf->fd < 0) {
@@ -82,23 +77,34 @@ bool scr_repair_open_writer(struct scr_repair *r, struct scr_repair_file *rf)
 	return !rf->refused;
 }
 
-bool scr_repair_unchanged(struct scr_repair_file *rf)
+bool scr_repair_unchanged(const struct scr_repair *r, struct scr_repair_file *rf)
 {
 	struct scr_stamp was = scr_stamp_of(&rf->now), is;
 	struct stat st;
 
-	if (fstat(rf->fd, &st) < 0)
+	if (scr_pass_stat_file(r->p, rf->fd, &st) < 0)
 		return false;
 	is = scr_stamp_of(&st);
 	return scr_stamp_equal(&was, &is);
 }
 
-bool scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e)
+int scr_repair_same_file(const struct scr_repair *r, const struct scr_repair_file *rf,
+			 const struct scr_undo_entry *e)
 {
 	struct scr_fs_info fs;
+	char key[sizeof(fs.uuid)];
+	int err;
 
-	return rf->now.st_ino == e->stamp.ino && scr_fs_info(rf->fd, &fs) == 0 &&
-	       scr_fs_same(e->fs.type, e->fs.uuid, e->fs.subvol, e->fs.fsid, &fs);
+	if (r->p->device) {
+		scr_device_key(r->p, key, sizeof(key));
+		return !strcmp(e->fs.type, r->p->fs.type) && !strcmp(e->fs.uuid, key);
+	}
+	if (rf->now.st_ino != e->stamp.ino)
+		return 0;
+	err = scr_fs_info(rf->fd, &fs);
+	if (err < 0)
+		return err;
+	return scr_fs_same(e->fs.type, e->fs.uuid, e->fs.subvol, e->fs.fsid, &fs);
 }
 
 void scr_repair_free_file(struct scr_repair_file *rf)
@@ -253,7 +259,7 @@ static int append_changed(struct scr_repair *r, struct scr_repair_file *rf,
 
 	now.size = f->stamp.size;
 	for (uint32_t i = 0; err == 0 && i < rf->changed_count; i++) {
-		if (rf->wrote)
+		if (rf->wrote && !r->p->device)
 			rf->changed[i].stamp = now;
 		err = append(r, f, &rf->changed[i], false);
 	}
@@ -285,7 +291,8 @@ static int journal(struct scr_repair *r, struct scr_repair_file *rf,
 
 	if (err == 0)
 		err = append_file(r, f);
-	if (err == 0 && rf->wrote && rf->renew)
+	/* Nothing that an extent of a device is judged by has moved. */
+	if (err == 0 && rf->wrote && rf->renew && !r->p->device)
 		err = renew_all(r, rf, f);
 	if (err == 0)
 		err = append_changed(r, rf, f);

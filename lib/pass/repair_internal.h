@@ -100,7 +100,7 @@ struct scr_repair {
 	struct scr_pass *p;
 	struct scr_paths *paths;     /* NULL: none given */
 	bool named, dry_run, force, unattended;
-	int from;                    /* --from DIR, or a file; -1: none */
+	int from;                    /* --from DIR, or a file or device; -1: none */
 	bool from_file;
 	struct scr_undo_log *undo;
 	struct scr_segments *parity;
@@ -147,9 +147,10 @@ int scr_repair_changed(struct scr_repair_file *rf, struct scr_extent *e);
 int scr_repair_close_file(struct scr_repair *r, struct scr_repair_file *rf);
 void scr_repair_free_file(struct scr_repair_file *rf);
 /* Whether the file still is as it was after our own last write. */
-bool scr_repair_unchanged(struct scr_repair_file *rf);
-/* Whether it is on the file system, and the inode, that the entry is about. */
-bool scr_repair_same_file(const struct scr_repair_file *rf, const struct scr_undo_entry *e);
+bool scr_repair_unchanged(const struct scr_repair *r, struct scr_repair_file *rf);
+/* Whether it is on the file system, and the inode, that the entry is about. 1, 0, -errno. */
+int scr_repair_same_file(const struct scr_repair *r, const struct scr_repair_file *rf,
+			 const struct scr_undo_entry *e);
 int64_t scr_repair_now(const struct scr_repair *r);
 /* Repairs one file. */
 int scr_repair_mend_file(struct scr_repair *r, struct scr_repair_file *rf);

@@ -7,10 +7,13 @@
 
 #include "base/compiler.h"
 #include "manifest/codec.h"
+#include "pass/device.h"
 #include "pass/judge.h"
 
 static const char changed_since[] =
 	"the file was changed since it was recorded: its present content is taken by run or accept";
+static const char written_since[] =
+	"what lies there was written since it was recorded, or nothing tells that it wasn't: the recorded content is not put over it";
 static const char altered_why[] =
 	"its content differs, but a tool may have written it without moving the modification time: accept it, or name it with --force";
 static const char never_read[] = "it could never be read, so nothing is recorded to repair it by";
@@ -19,6 +22,9 @@ static const char too_many[] = "too many files look rotten at once";
 static enum scr_relation relation(const struct scr_repair *r, const struct scr_repair_file *rf,
 				  const struct scr_stamp *stamp)
 {
+	/* A device is judged block by block: see judge_blocks(). */
+	if (r->p->device)
+		return SCR_REL_SAME;
 	return scr_judge(&r->p->policy, stamp, &rf->f, &rf->before, false);
 }
 
@@ -32,6 +38,26 @@ static const struct scr_damage_record *known(const struct scr_extent *e, uint32_
 	return NULL;
 }
 
+/* What the bad blocks of an extent of a device are, the worst of them. */
+static enum scr_device_judgement judge_blocks(const struct scr_repair *r,
+					      const struct scr_extent *e)
+{
+	enum scr_device_judgement worst = SCR_JUDGED_ROT;
+
+	for (uint32_t i = 0; i < e->cut.blocks; i++) {
+		const struct scr_damage_record *d = known(e, i);
+		enum scr_device_judgement j;
+
+		if (r->mend.state[i] == SCR_BLOCK_SOUND)
+			continue;
+		j = scr_device_judge(r->p, &e->cut, &e->stamp, i);
+		if (d && d->kind == SCR_REC_ALTERED && j < SCR_JUDGED_WRITTEN)
+			j = SCR_JUDGED_ALTERED;
+		worst = SCR_MAX(worst, j);
+	}
+	return worst;
+}
+
 /*
  * The rules of a check: rot only if nothing but rot can have changed the content. Damage that is
  * known was judged when it was found.
@@ -42,6 +68,8 @@ static bool is_altered(const struct scr_repair *r, const struct scr_repair_file 
 	bool lazy = r->p->fs.lazytime && e->recorded_ns < r->p->boot_ns;
 	bool racy = (e->flags & SCR_EXTENT_RACY) || lazy;
 
+	if (r->p->device)
+		return judge_blocks(r, e) != SCR_JUDGED_ROT;
 	if (scr_judge_difference(relation(r, rf, &e->stamp), false) != SCR_ROT)
 		return true;
 	for (uint32_t i = 0; i < e->cut.blocks; i++) {
@@ -220,6 +248,11 @@ static int mend_extent(struct scr_repair *r, struct scr_repair_file *rf,
 	err = scr_mend_load(r, rf, e);
 	if (err < 0)
 		return err;
+	if (r->p->device && r->mend.bad && judge_blocks(r, e) >= SCR_JUDGED_WRITTEN) {
+		scr_repair_tell_range(r, rf, SCR_REPAIR_NOT, e->cut.offset, e->cut.length,
+				      written_since);
+		return 0;
+	}
 	return r->mend.bad ? mend_bad(r, rf, e) : mend_sound(r, rf, e);
 }
 
@@ -233,6 +266,9 @@ static bool is_cut_off(const struct scr_repair_file *rf, const struct scr_extent
 static bool is_due(const struct scr_repair *r, const struct scr_repair_file *rf,
 		   const struct scr_extent *e)
 {
+	/* What a device does not have can't be put on it. */
+	if (r->p->device && is_cut_off(rf, e))
+		return false;
 	return r->named || e->damage_count > 0 || is_cut_off(rf, e);
 }
 
@@ -287,6 +323,12 @@ static int mend_size(struct scr_repair *r, struct scr_repair_file *rf)
 
 	if (was == want || rf->refused)
 		return 0;
+	if (r->p->device) {
+		if (was < want)
+			scr_repair_tell_file(r, rf, SCR_REPAIR_NOT,
+					     "the device is smaller than it was: what is missing can be restored to a device of that size alone");
+		return 0;
+	}
 	if (altered && !(r->force && r->named))
 		rf->refused = altered_why;
 	else if (was > want && !r->dry_run)

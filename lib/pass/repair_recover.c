@@ -166,17 +166,22 @@ int scr_repair_reassess(struct scr_repair *r, struct scr_repair_file *rf,
 
 /* ---- completing --------------------------------------------------------------------------- */
 
+/* Hostile times are as good as any that is far away. */
+static int64_t near(int64_t ns)
+{
+	return SCR_MIN(SCR_MAX(ns, INT64_MIN / 2), INT64_MAX / 2);
+}
+
 static bool is_ours(const struct scr_repair *r, const struct scr_repair_file *rf,
 		    const struct scr_undo_entry *e)
 {
 	int64_t mtime = scr_mtime_ns(&rf->now), size = rf->now.st_size;
-	/* Hostile times are as good as any that is far away. */
-	int64_t marked = SCR_MIN(SCR_MAX(e->mark.time_ns, INT64_MIN / 2), INT64_MAX / 2);
-	int64_t began = marked + r->p->clock_skew_ns - TIME_SLACK_NS;
+	/* Not the time of the mark, which is later when completing it was cut short, too. */
+	int64_t began = near(e->created_ns) + r->p->clock_skew_ns - TIME_SLACK_NS;
 	uint64_t low = SCR_MIN(e->stamp.size, e->size_after);
 	uint64_t high = SCR_MAX(e->stamp.size, e->size_after) + e->unit;
 
-	return scr_repair_same_file(rf, e) && (uint64_t)size >= low && (uint64_t)size < high &&
+	return (uint64_t)size >= low && (uint64_t)size < high &&
 	       (mtime == e->mark.stamp.mtime_ns || mtime >= began);
 }
 
@@ -187,7 +192,7 @@ static bool is_ours_alone(const struct scr_repair *r, const struct scr_repair_fi
 	int64_t ctime = scr_ctime_ns(&rf->now);
 
 	return ctime == e->mark.stamp.ctime_ns ||
-	       ctime <= e->mark.time_ns + r->p->clock_skew_ns + WRITING_NS;
+	       ctime <= near(e->mark.time_ns) + r->p->clock_skew_ns + WRITING_NS;
 }
 
 /* Whether the blocks under @range of the extent that was just looked at are all right. */
@@ -222,7 +227,7 @@ static int is_right(struct scr_repair *r, struct scr_repair_file *rf,
 	return err < 0 ? err : right;
 }
 
-static int set_times(struct scr_repair_file *rf, int64_t mtime_ns)
+static int set_times(struct scr_repair *r, struct scr_repair_file *rf, int64_t mtime_ns)
 {
 	int err;
 
@@ -232,12 +237,12 @@ static int set_times(struct scr_repair_file *rf, int64_t mtime_ns)
 	err = scr_writer_set_mtime(rf->writer, mtime_ns);
 	if (err == 0)
 		err = scr_writer_sync(rf->writer);
-	return err == 0 && fstat(rf->fd, &rf->now) < 0 ? -errno : err;
+	return err < 0 ? err : scr_pass_stat_file(r->p, rf->fd, &rf->now);
 }
 
 static int forward(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	int err = set_times(rf, e->stamp.mtime_ns);
+	int err = set_times(r, rf, e->stamp.mtime_ns);
 
 	if (err < 0)
 		return err;
@@ -268,9 +273,12 @@ static int give_up(struct scr_repair *r, struct scr_repair_file *rf, struct scr_
 
 static int complete(struct scr_repair *r, struct scr_repair_file *rf, struct scr_undo_entry *e)
 {
-	int right = 0, err = 0;
+	int right = 0, err = 0, same = rf->fd >= 0 ? scr_repair_same_file(r, rf, e) : 0;
 
-	if (rf->fd < 0 || !is_ours(r, rf, e))
+	/* Not to know where it is does not make it another file. */
+	if (same < 0)
+		return same;
+	if (!same || !is_ours(r, rf, e))
 		return give_up(r, rf, e);
 	if (!scr_repair_open_writer(r, rf))
 		return -EACCES;

@@ -62,7 +62,11 @@ static const char *why_not(struct scr_repair *r, struct scr_repair_file *rf,
 {
 	if (rf->refused)
 		return rf->refused;
-	if (!scr_repair_same_file(rf, e) || (uint64_t)rf->now.st_size != e->size_after)
+	*err = scr_repair_same_file(r, rf, e);
+	if (*err <= 0)
+		return not_as_written;
+	*err = 0;
+	if ((uint64_t)rf->now.st_size != e->size_after)
 		return not_as_written;
 	*err = is_as_written(r, rf, e);
 	if (*err <= 0)

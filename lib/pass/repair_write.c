@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Changing a file under repair: undo entry first, then the write, read back, and the times. */
 #include <config.h>
+#include "pass/device.h"
 #include "pass/repair_internal.h"
 
 #include <errno.h>
@@ -85,7 +86,12 @@ static int add_run(const struct scr_repair *r, struct ranges *l, const struct sc
 static struct scr_identity identity_of(const struct scr_pass *p, uint32_t fs)
 {
 	const struct scr_identity *id = &p->header.identities[fs];
+	char key[64];
 
+	if (p->device) {
+		scr_device_key(p, key, sizeof(key));
+		return (struct scr_identity){strdup(p->fs.type), strdup(key), strdup(""), 0};
+	}
 	return (struct scr_identity){strdup(id->type), strdup(id->uuid), strdup(id->subvol),
 				     id->fsid};
 }
@@ -245,15 +251,13 @@ static int put_all(struct scr_repair *r, struct scr_repair_file *rf,
 	return err;
 }
 
-static int settle_times(struct scr_repair_file *rf, int64_t mtime_ns)
+static int settle_times(struct scr_repair *r, struct scr_repair_file *rf, int64_t mtime_ns)
 {
 	int err = scr_writer_set_mtime(rf->writer, mtime_ns);
 
 	if (err == 0)
 		err = scr_writer_sync(rf->writer);
-	if (err == 0 && fstat(rf->fd, &rf->now) < 0)
-		err = -errno;
-	return err;
+	return err < 0 ? err : scr_pass_stat_file(r->p, rf->fd, &rf->now);
 }
 
 int scr_repair_put_back(struct scr_repair *r, struct scr_repair_file *rf,
@@ -267,7 +271,7 @@ int scr_repair_put_back(struct scr_repair *r, struct scr_repair_file *rf,
 			*kept += e->ranges[i].length;
 	rf->wrote = true;
 	err = put_all(r, rf, e);
-	return err < 0 ? err : settle_times(rf, mtime_ns);
+	return err < 0 ? err : settle_times(r, rf, mtime_ns);
 }
 
 /* ---- writing ----------------------------------------------------------------------------- */
@@ -307,7 +311,7 @@ static int change(struct scr_repair *r, struct scr_repair_file *rf,
 		err = scr_writer_sync(rf->writer);
 	if (err == 0)
 		err = compare_runs(r, rf);
-	return err < 0 ? err : settle_times(rf, e->stamp.mtime_ns);
+	return err < 0 ? err : settle_times(r, rf, e->stamp.mtime_ns);
 }
 
 /* What @err means to people. */
@@ -370,7 +374,7 @@ static int carry_out(struct scr_repair *r, struct scr_repair_file *rf, struct sc
 	struct scr_why why = {""};
 	int err;
 
-	if (!scr_repair_unchanged(rf))
+	if (!scr_repair_unchanged(r, rf))
 		return refuse(r, rf, "the file was changed while it was being repaired");
 	err = scr_undo_create(r->undo, e, scr_repair_now(r), &why);
 	if (err < 0) {

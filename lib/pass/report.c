@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "parity/undo.h"
+#include "pass/device.h"
 #include "pass/filesum.h"
 #include "pass/parity.h"
 #include "pass/select.h"
@@ -304,6 +305,10 @@ static int status(struct scr_pass *p, struct scr_status *s)
 				    "cannot read manifest or journal");
 	}
 	scr_parity_status(p, s);
+	if (p->device) {
+		s->device = p->sum.device;
+		s->unsure_bytes = scr_device_unsure_bytes(p);
+	}
 	p->sum.files = s->files + s->links;
 	p->sum.bytes = s->bytes;
 	p->sum.blocks = s->blocks;

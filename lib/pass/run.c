@@ -12,11 +12,13 @@
 
 #include <errno.h>
 
+#include "pass/device.h"
 #include "pass/limit.h"
 #include "pass/parity.h"
 #include "pass/publish.h"
 #include "pass/readphase.h"
 #include "pass/repair.h"
+#include "pass/space.h"
 #include "pass/tally.h"
 #include "pass/unseen.h"
 #include "walk/walk.h"
@@ -42,7 +44,7 @@ static int any_file(struct scr_pass *p)
 	struct scr_walk *w;
 	int r;
 
-	if (p->kind == SCR_TARGET_FILE)
+	if (p->kind != SCR_TARGET_DIR)
 		return 1;
 	r = scr_walk_new(p->rootfd, &o, &w);
 	if (r < 0)
@@ -124,6 +126,7 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 	struct scr_journalist j;
 	int r = scr_journalist_open(&j, p);
 
+	p->historic = true;
 	if (r == 0)
 		r = scr_read_phase(p, planned, &j);
 	if (r == 0 && p->limit)
@@ -181,7 +184,9 @@ static int pass(struct scr_pass *p)
 	int r;
 
 	p->sum.first = scr_mreader_trailer(p->old)->files == 0;
-	r = scr_plan_guard_identity(p);
+	r = scr_space_probe(p);
+	if (r == 0)
+		r = scr_plan_guard_identity(p);
 	if (r == 0)
 		r = scr_repair_recover(p);
 	if (r == 0)
@@ -193,7 +198,13 @@ static int pass(struct scr_pass *p)
 	if (r == 0 && scr_limit_wanted(&p->ctx->opt))
 		r = limit(p, &planned);
 	if (r == 0)
+		r = scr_space_check(p, &planned);
+	if (r == 0)
 		r = read_and_publish(p, &planned);
+	if (r == 0) {
+		scr_device_tell_limits(p);
+		scr_device_tell_owners(p);
+	}
 	scr_unseen_tell(p, &planned, false);
 	scr_limit_free(p->limit);
 	p->limit = NULL;
@@ -210,6 +221,8 @@ int scr_verb_run(struct scr_ctx *ctx, const char *target, struct scr_summary *ou
 	struct scr_pass p;
 	int r = scr_pass_begin(&p, ctx, "run", target, true);
 
+	if (r == 0)
+		r = scr_device_guard_use(&p, false);
 	if (r == 0)
 		r = open_state(&p);
 	if (r == 0)

@@ -14,6 +14,9 @@
 
 bool scr_suspect_is(const struct scr_worker *k, const struct scr_work *w)
 {
+	/* A device is one file: it was asked at once; see scr_device_believe(). */
+	if (w->p->device)
+		return false;
 	if (w->file_news && w->file_kind == SCR_DAMAGE_UNREADABLE)
 		return true;
 	for (uint32_t i = 0; i < k->result_count; i++)

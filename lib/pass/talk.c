@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The event stream: one event at a time, counted as it is told. */
 #include <config.h>
-#include "pass/pass.h"
+#include "pass/device.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -29,10 +29,22 @@ static void deliver(struct scr_pass *p, struct scr_event *ev)
 void scr_emit_damage(struct scr_pass *p, const struct scr_damage *d)
 {
 	struct scr_damage named = *d;
+	char region[256];
 	struct scr_event ev = {.type = SCR_EV_DAMAGE, .u.damage = &named};
 
 	named.name = scr_pass_name(p, d->name.path, d->name.len);
+	if (p->device)
+		named.region = scr_device_note_damage(p, d, region, sizeof(region));
 	p->ctx->damaged++;
+	pthread_mutex_lock(&p->ctx->lock);
+	deliver(p, &ev);
+	pthread_mutex_unlock(&p->ctx->lock);
+}
+
+void scr_emit_owner(struct scr_pass *p, const struct scr_owner_event *e)
+{
+	struct scr_event ev = {.type = SCR_EV_OWNER, .u.owner = e};
+
 	pthread_mutex_lock(&p->ctx->lock);
 	deliver(p, &ev);
 	pthread_mutex_unlock(&p->ctx->lock);

@@ -15,6 +15,8 @@ int scr_verb_repair(struct scr_ctx *ctx, const char *target, const char *const *
 		    size_t npaths, struct scr_summary *out);
 int scr_verb_list(struct scr_ctx *ctx, const char *target, const char *const *paths,
 		  size_t npaths, struct scr_summary *out);
+int scr_verb_history(struct scr_ctx *ctx, const char *target, scr_pass_fn *fn, void *arg,
+		     struct scr_summary *out);
 int scr_verb_status(struct scr_ctx *ctx, const char *target, struct scr_status *out,
 		    struct scr_summary *sum);
 int scr_verb_config_get(struct scr_ctx *ctx, const char *target, scr_setting_fn *fn, void *arg,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "pass/device.h"
 #include "pass/feed.h"
 #include "pass/parity.h"
 #include "pass/select.h"
@@ -295,6 +296,8 @@ int scr_verb_verify(struct scr_ctx *ctx, const char *target, const char *const *
 	int r = scr_pass_begin(&p, ctx, "verify", target, true);
 
 	if (r == 0)
+		r = scr_device_guard_use(&p, false);
+	if (r == 0)
 		r = scr_paths_init(&v.paths, &p, paths, npaths);
 	if (r == 0) {
 		r = scr_pass_open_state(&p, SCR_ACCESS_READ);
@@ -303,6 +306,10 @@ int scr_verb_verify(struct scr_ctx *ctx, const char *target, const char *const *
 	}
 	if (r == 0)
 		r = verify(&v);
+	if (r == 0) {
+		scr_device_tell_limits(&p);
+		scr_device_tell_owners(&p);
+	}
 	free_verify(&v);
 	return scr_pass_end(&p, r, out);
 }

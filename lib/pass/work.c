@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "walk/resolve.h"
+#include "pass/device.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static bool is_vanished(int err)
 }
 
 /* Damage of the file as a whole, to be told when its verdict is. */
-static void note_file_damage(struct scr_work *w, enum scr_damage_kind kind, int err)
+void scr_work_note_damage(struct scr_work *w, enum scr_damage_kind kind, int err)
 {
 	w->file_news = true;
 	w->file_kind = kind;
@@ -28,6 +28,7 @@ static void tell_file_damage(struct scr_work *w)
 {
 	int64_t since = w->has_base ? w->base.damage.first_ns : 0;
 	bool sized = w->differs_in_size;
+	uint64_t from = sized && w->p->device ? (uint64_t)w->st.st_size : 0;
 
 	if (!w->file_news)
 		return;
@@ -36,7 +37,8 @@ static void tell_file_damage(struct scr_work *w)
 				      .name = {(char *)w->path.data, w->path.len},
 				      .kind = w->file_kind,
 				      .block = SCR_NO_BLOCK,
-				      .length = w->has_base ? w->base.stamp.size : 0,
+				      .offset = from,
+				      .length = w->has_base ? w->base.stamp.size - from : 0,
 				      .size_was = sized ? (int64_t)w->base.stamp.size : -1,
 				      .size_now = sized ? (int64_t)w->st.st_size : -1,
 				      .since = since,
@@ -46,7 +48,7 @@ static void tell_file_damage(struct scr_work *w)
 			      });
 }
 
-static void set_file_damage(struct scr_work *w, uint8_t kind, uint64_t size)
+void scr_work_file_damage(struct scr_work *w, uint8_t kind, uint64_t size)
 {
 	bool known = w->has_base && w->base.damage.kind;
 
@@ -64,14 +66,14 @@ static void cannot_open(struct scr_work *w, int err)
 	const char *path = (char *)w->path.data;
 
 	if (is_vanished(err) && w->verify) {
-		note_file_damage(w, SCR_DAMAGE_MISSING, 0);
+		scr_work_note_damage(w, SCR_DAMAGE_MISSING, 0);
 		scr_work_found(w, SCR_MISSING, true);
 		w->state = SCR_WORK_SETTLED;
 	} else if (is_vanished(err)) {
 		w->state = SCR_WORK_CHANGED;
 	} else if (scr_errno_is_medium(err)) {
-		set_file_damage(w, SCR_REC_UNREADABLE, 0);
-		note_file_damage(w, SCR_DAMAGE_UNREADABLE, err);
+		scr_work_file_damage(w, SCR_REC_UNREADABLE, 0);
+		scr_work_note_damage(w, SCR_DAMAGE_UNREADABLE, err);
 		scr_work_found(w, SCR_UNREADABLE, true);
 		w->state = SCR_WORK_SETTLED;
 	} else {
@@ -83,11 +85,13 @@ static void cannot_open(struct scr_work *w, int err)
 
 static int open_file(struct scr_worker *k, struct scr_work *w)
 {
-	bool leaf = w->p->leaf && w->path.len == 1;
-	const char *name = leaf ? w->p->leaf : (char *)w->path.data;
+	const struct scr_pass *p = w->p;
+	bool leaf = p->leaf && w->path.len == 1;
+	const char *name = leaf ? p->leaf : (char *)w->path.data;
 	size_t len = leaf ? strlen(name) : w->path.len;
-	int fd = scr_opener_open(&k->opener, w->p->rootfd, name, len, !w->p->policy.cross_mounts,
-				 &w->st);
+	int fd = p->device ? scr_device_open_file(w->p, &w->st)
+			   : scr_opener_open(&k->opener, p->rootfd, name, len,
+					     !p->policy.cross_mounts, &w->st);
 
 	if (fd < 0)
 		return fd;
@@ -196,13 +200,14 @@ static int decide_carried(struct scr_worker *k, struct scr_work *w)
 		if (r < 0)
 			return r;
 	}
-	if (w->base.damage.kind) {
+	/* That it could not be opened, or was missing, is over. */
+	if (w->base.damage.kind == SCR_REC_ROT || w->base.damage.kind == SCR_REC_ALTERED) {
 		w->file_damage = w->base.damage;
 		if (w->file_damage.kind == SCR_REC_ROT)
 			w->file_damage.kind = SCR_REC_ALTERED;
 		w->file_damage.flags |= SCR_DAMAGE_CARRIED;
 		w->file_damage.last_ns = w->began_ns;
-		note_file_damage(w, SCR_DAMAGE_ALTERED, 0);
+		scr_work_note_damage(w, SCR_DAMAGE_ALTERED, 0);
 	}
 	scr_work_found(w, SCR_ALTERED, true);
 	w->state = SCR_WORK_SETTLED;
@@ -222,9 +227,9 @@ static void size_is_damage(struct scr_work *w, enum scr_relation rel)
 	else if (v == SCR_CHANGED)
 		v = SCR_ALTERED;
 	w->differs_in_size = true;
-	set_file_damage(w, v == SCR_ROT ? SCR_REC_ROT : SCR_REC_ALTERED,
+	scr_work_file_damage(w, v == SCR_ROT ? SCR_REC_ROT : SCR_REC_ALTERED,
 			(uint64_t)w->st.st_size);
-	note_file_damage(w, kind, 0);
+	scr_work_note_damage(w, kind, 0);
 	scr_work_found(w, v, true);
 }
 
@@ -250,6 +255,8 @@ static int decide(struct scr_worker *k, struct scr_work *w)
 {
 	int r = 0;
 
+	if (w->p->device && w->has_base)
+		return scr_device_decide(k, w);
 	if (!w->has_base || w->e.action == SCR_PLAN_ACCEPT) {
 		w->record_all = true;
 		return 0;
@@ -335,7 +342,10 @@ static struct scr_file_record from_base(const struct scr_work *w)
 
 struct scr_file_record scr_work_interim(const struct scr_work *w)
 {
-	return w->has_base && !w->record_all ? from_base(w) : from_stat(w);
+	/* Under another size the old last extent has no place: it stays until that is recorded anew. */
+	bool anew = w->record_all || (w->resized && w->recut);
+
+	return w->has_base && !anew ? from_base(w) : from_stat(w);
 }
 
 static enum scr_verdict final_verdict(const struct scr_work *w)
@@ -410,7 +420,8 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 	}
 	scr_emit_file(w->p, &ev);
 	/* Damage keeps the old record; a new file has none yet. */
-	*f = w->damage_left && w->has_base && !w->record_all ? from_base(w) : from_stat(w);
+	*f = w->damage_left && w->has_base && !w->record_all && !w->resized ? from_base(w)
+									    : from_stat(w);
 	if (!w->opened && !w->has_base)
 		return false; /* it could never be opened: there is nothing to record */
 	f->damage = w->file_damage;

@@ -46,6 +46,9 @@ struct scr_work {
 	int64_t began_ns;          /* wall clock when reading began */
 	bool unsynced;             /* young content could not be synced before it was read */
 	bool record_all;           /* content is taken as it is, under the present size */
+	bool resized;              /* a device of another size: cut by that, ... */
+	uint64_t fit;              /* ... and this many recorded extents are cut alike */
+	atomic_bool recut;         /* one of the others was reached */
 	bool differs_in_size;
 	struct scr_damage_record file_damage; /* what the FILE record will say; kind 0: none */
 	bool file_news;            /* damage of the file as a whole is told at the end ... */
@@ -155,6 +158,18 @@ struct scr_file_record scr_work_interim(const struct scr_work *w);
 /* Whether the file's ctime (mtime where ctime is ignored) is later than @window before its reading
  * began, by the clock of its file system. */
 bool scr_work_younger(const struct scr_work *w, int64_t window_ns);
+
+/* The size by which its extents are cut. */
+static inline uint64_t scr_work_size(const struct scr_work *w)
+{
+	return w->has_base && !w->record_all && !w->resized ? w->base.stamp.size
+							     : (uint64_t)w->st.st_size;
+}
+
+/* Damage of the file as a whole: what its record will say (@size: that was seen), and what is told
+ * with the verdict. */
+void scr_work_file_damage(struct scr_work *w, uint8_t kind, uint64_t size);
+void scr_work_note_damage(struct scr_work *w, enum scr_damage_kind kind, int err);
 
 /* Adds @v to the file's verdict; @left: damage stays open. */
 void scr_work_found(struct scr_work *w, enum scr_verdict v, bool left);

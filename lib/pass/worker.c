@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a worker thread owns: a reader, room for one extent, results to be journalled. */
 #include <config.h>
+#include "pass/device.h"
 #include "pass/work.h"
 
 #include <errno.h>
@@ -90,7 +91,8 @@ static enum scr_reader_mode mode_of(const struct scr_worker *k, const struct scr
 {
 	if (k->p->ctx->opt.cached)
 		return SCR_READ_CACHED;
-	return w->record_all ? SCR_READ_RECORD : SCR_READ_CHECK;
+	/* What a device's cache holds need not be what file systems wrote past it. */
+	return w->record_all && !k->p->device ? SCR_READ_RECORD : SCR_READ_CHECK;
 }
 
 void scr_worker_attach(struct scr_worker *k, struct scr_work *w)
@@ -181,7 +183,9 @@ bool scr_work_unchanged(struct scr_worker *k, struct scr_work *w)
 	struct scr_stamp was = scr_stamp_of(&w->st), is;
 	struct stat st;
 
-	if (ops->fstat(ops->arg, w->fd, &st) == 0) {
+	if (w->p->device && scr_device_same_size(w->p, w->fd))
+		return true;
+	if (!w->p->device && ops->fstat(ops->arg, w->fd, &st) == 0) {
 		is = scr_stamp_of(&st);
 		if (scr_stamp_equal(&was, &is))
 			return true;

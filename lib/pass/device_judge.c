@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rot or written: what the regions of a device say about a difference. Pure.
+ *
+ * A device has no times. What takes their place is kept with each extent when it is recorded: which
+ * regions it touches, and what their file systems had to show. Everything that is doubtful is
+ * decided so that a record is not overwritten: a superblock that went bad takes its evidence with
+ * it, and must not thereby make rot look like a write.
+ */
+#include <config.h>
+#include "pass/device.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static uint64_t hash_number(uint64_t h, uint64_t v)
+{
+	unsigned char b[8];
+
+	for (int i = 0; i < 8; i++)
+		b[i] = (unsigned char)(v >> 8 * i);
+	return hash_bytes(h, b, sizeof(b));
+}
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* What stands where; not whether its superblock is sound. A region that grows with the device is
+ * the same one. */
+static uint64_t hash_region(uint64_t h, const struct scr_region *r)
+{
+	h = hash_number(h, r->kind);
+	h = hash_number(h, r->offset);
+	h = hash_bytes(h, r->type, strlen(r->type) + 1);
+	return hash_bytes(h, r->uuid, strlen(r->uuid) + 1);
+}
+
+/* Nobody writes to partition tables, nor where no partition is; unless the whole is of one piece.
+ */
+static uint64_t class_of(const struct scr_region *r, enum scr_device_content content, bool alone)
+{
+	bool changing = content == SCR_CONTENT_CHANGING;
+
+	switch (r->kind) {
+	case SCR_REGION_TABLE:
+		return 0;
+	case SCR_REGION_BARE:
+		return alone && changing ? SCR_STAMP_CHANGING : 0;
+	case SCR_REGION_EMPTY:
+		return changing ? SCR_STAMP_CHANGING : 0;
+	case SCR_REGION_FS:
+	case SCR_REGION_STACK:
+		break;
+	}
+	if (r->evidence)
+		return SCR_STAMP_EVIDENCE;
+	return content == SCR_CONTENT_FIXED ? 0 : SCR_STAMP_CHANGING;
+}
+
+struct scr_stamp scr_region_stamp(const struct scr_region *list, size_t count, uint64_t size,
+				  enum scr_device_content content, uint64_t offset, uint64_t length)
+{
+	uint64_t tokens = HASH_START, layout = HASH_START, class = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct scr_region *r = &list[i];
+
+		if (r->offset >= offset + length || offset >= r->offset + r->length)
+			continue;
+		class |= class_of(r, content, count == 1);
+		layout = hash_region(layout, r);
+		if (r->evidence)
+			tokens = hash_number(tokens, r->token);
+	}
+	return (struct scr_stamp){
+		.size = size,
+		.ino = class,
+		/* Times are written as signed numbers; the sign bit is not worth a question. */
+		.mtime_ns = class & SCR_STAMP_EVIDENCE ? (int64_t)(tokens >> 1) : 0,
+		.ctime_ns = (int64_t)(layout >> 1),
+	};
+}
+
+enum scr_device_judgement scr_stamp_judge(const struct scr_stamp *was,
+					  const struct scr_stamp *extent,
+					  const struct scr_stamp *block)
+{
+	bool alike = was->ctime_ns == extent->ctime_ns;
+	bool had = was->ino & SCR_STAMP_EVIDENCE;
+
+	if (was->ino & SCR_STAMP_IN_USE)
+		return SCR_JUDGED_WRITTEN;
+	if (block->ino == 0)
+		return alike ? SCR_JUDGED_ROT : SCR_JUDGED_ALTERED;
+	if (!(block->ino & SCR_STAMP_CHANGING)) {
+		if (alike && had && was->mtime_ns == extent->mtime_ns)
+			return SCR_JUDGED_ROT;
+		return SCR_JUDGED_WRITTEN;
+	}
+	if (alike && had && !(extent->ino & SCR_STAMP_EVIDENCE))
+		return SCR_JUDGED_ALTERED;
+	return SCR_JUDGED_UNSURE;
+}
+
+struct scr_stamp scr_device_stamp(const struct scr_pass *p, uint64_t offset, uint64_t length)
+{
+	const struct scr_pass_device *d = p->device;
+	struct scr_stamp s = scr_region_stamp(d->regions, d->region_count, d->d.size,
+					      p->policy.content, offset, length);
+
+	if (d->forced)
+		s.ino |= SCR_STAMP_IN_USE;
+	return s;
+}
+
+enum scr_device_judgement scr_device_judge(const struct scr_pass *p, const struct scr_cut *cut,
+					   const struct scr_stamp *was, uint32_t i)
+{
+	struct scr_stamp extent = scr_device_stamp(p, cut->offset, cut->length);
+	struct scr_stamp block = scr_device_stamp(p, cut->offset + (uint64_t)i * cut->block,
+						  scr_block_length(cut, i));
+
+	extent.ino &= ~(uint64_t)SCR_STAMP_IN_USE;
+	block.ino &= ~(uint64_t)SCR_STAMP_IN_USE;
+	return scr_stamp_judge(was, &extent, &block);
+}
+
+uint64_t scr_device_unsure_bytes(const struct scr_pass *p)
+{
+	const struct scr_pass_device *d = p->device;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < d->region_count; i++)
+		if (class_of(&d->regions[i], p->policy.content, d->region_count == 1) &
+		    SCR_STAMP_CHANGING)
+			n += d->regions[i].length;
+	return n;
+}
