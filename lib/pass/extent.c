@@ -329,12 +329,8 @@ static int compare_strictly(struct scr_worker *k, struct scr_work *w, const stru
 	bool lazy = w->p->fs.lazytime && base->recorded_ns < w->p->boot_ns;
 	bool racy = (base->flags & SCR_EXTENT_RACY) || lazy;
 	enum scr_verdict v = scr_judge_difference(rel, racy);
-<<<<<<< HEAD
 	const uint64_t before = bytes_read(k);
-	struct findings f = {0};
-=======
 	struct scr_findings f = {0};
->>>>>>> main
 	uint8_t kind;
 	int r = 0;
 
