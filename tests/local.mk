@@ -27,8 +27,6 @@ include tests/t2.mk
 include tests/t4.mk
 include tests/told.mk
 include tests/speed.mk
-include tests/speed.mk
-include tests/told.mk
 include tests/store.mk
 include tests/night.mk
 include tests/pass.mk
