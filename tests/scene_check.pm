@@ -90,7 +90,7 @@ sub check_end {
 	}
 	my ($known, @segments) = timeless(known('manifest'));
 	die "afterwards other records:\n", differing($known, $way->{known}) if $known ne $way->{known};
-	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 parity/ undo/);
+	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 history parity/ undo/);
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
 	push @stray, glob("$ENV{TMPDIR}/*");
 	die "afterwards stray: @stray\n" if @stray;
