@@ -234,12 +234,12 @@ disk() {
 	has "never: 64 MiB"
 	expect 0 run -q --state=st "$DEV"
 	expect 0 export --format=json --state=st "$DEV"
-	local i last
+	local n=0 last
 	last=$(jq -s '[.[] | select(.record == "extent") | .checked_ns] | max' <<<"$output")
-	for i in 1 2 3 4 5; do
+	while ((++n <= 5)); do
 		expect 0 run -q --max-bytes=16M --state=st "$DEV"
 		expect 0 export --format=json --state=st "$DEV"
-		jq -s -e --argjson n "$i" --argjson last "$last" '[.[] |
+		jq -s -e --argjson n "$n" --argjson last "$last" '[.[] |
 			select(.record == "extent" and .checked_ns > $last)] | length == $n' <<<"$output"
 	done
 }
