@@ -312,7 +312,7 @@ static int told_before(struct read_phase *rp, struct scr_work *w)
 	struct scr_plan_entry e;
 	int r;
 
-	if (!rp->p->limit || w->state == SCR_WORK_OPEN || w->taken > 0)
+	if (!rp->p->limit || w->state == SCR_WORK_OPEN || w->taken > 0 || w->only_visit)
 		return 0;
 	pthread_mutex_lock(&rp->retry_lock);
 	r = scr_plan_get(rp->planned->plan, w->pos, &e, NULL);
@@ -321,6 +321,7 @@ static int told_before(struct read_phase *rp, struct scr_work *w)
 	} else if (r == 0 && !may_retry(w)) {
 		e.flags |= SCR_PLAN_TOLD;
 		r = scr_plan_patch(rp->planned->plan, w->pos, &e);
+		w->only_visit = true;
 	}
 	pthread_mutex_unlock(&rp->retry_lock);
 	return r;
@@ -330,7 +331,7 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 {
 	struct read_phase *rp = arg;
 	struct scr_file_record f;
-	int r = last ? told_before(rp, w) : 0;
+	int r = told_before(rp, w);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
