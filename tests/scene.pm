@@ -349,12 +349,16 @@ sub images_of_life {
 
 my @forced = ('@', 'd/altered', 'd/short', 'd/long');
 
+# A part of a pass, told to a monitor.
+my @limited = (@run, '--max-bytes=100K', '--metrics=%');
+
 # Name, image it begins with, the command, and what comes after it: each list of commands in turn,
 # and then a pass. Whatever happens to the command, that must lead to the same end.
 our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next => $_->[3] } } (
 	['init', 'planted', ['init'], [[]]],
 	['first', 'planted', [@run], [[]]],
 	['run', 'edited', [@run], [[]]],
+	['limited', 'edited', [@limited], [[[@limited]]]],
 	['run-repair', 'edited', [@run, '--repair'],
 		[[[@run, '--repair']], [[@run], ['repair']]]],
 	['repair', 'damaged', ['repair'], [[['repair']], [[@run], ['repair']]]],
@@ -371,11 +375,11 @@ our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next =>
 	['config', 'damaged', ['config', '@', 'stale-after=60'], [[['config', '@', 'stale-after=60']]]],
 );
 
-# The arguments of a command: the tree is where @ is, or last.
+# The arguments of a command: the tree is where @ is, or last; metrics where % is.
 sub line {
 	my @words = @_;
 	push @words, '@' unless grep { $_ eq '@' } @words;
-	return map { $_ eq '@' ? $tree : $_ } @words;
+	return map { $_ eq '@' ? $tree : s{%}{$fs/metrics}r } @words;
 }
 
 # What comes after a step, in the way number $turn: the exit status of each command.
