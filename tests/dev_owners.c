@@ -59,7 +59,7 @@ static const char *ask(uint64_t at, uint64_t len)
 	return ask_until(now + 60 * SCR_NS_PER_S, at, len, 0, 0);
 }
 
-static void is(uint64_t at, uint64_t len, const char *format, ...)
+static void SCR_PRINTF(3, 4) is(uint64_t at, uint64_t len, const char *format, ...)
 {
 	char expect[1024];
 	int n = snprintf(expect, sizeof(expect), "%llu+%llu ", (unsigned long long)(base + at),
