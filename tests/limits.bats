@@ -272,3 +272,19 @@ make_tree() {
 		tally "altered=2 blocks_damaged=2 files_damaged=2"
 	done
 }
+
+@test "the oldest get the budget, whichever thread is faster" {
+	mkdir t
+	for i in $(seq -w 300); do head -c 10000 /dev/urandom >"t/s$i"; done
+	expect 0 run -q t
+	head -c 120000000 /dev/urandom >t/zlarge
+	expect 0 run -q --only=new t
+	# Copies in one state: each time the small files are older than any extent of the large one.
+	for n in 1 2 3 4 5; do
+		rm -rf state
+		cp -a t/.bitscrub state
+		expect 0 run --state state --json --verbose --reads-in-flight=16 --max-bytes=2950000 t
+		tally "ok=295"
+		verdict zlarge none
+	done
+}
