@@ -194,6 +194,16 @@ static double median_days(const struct scr_trailer *t)
 	return -1;
 }
 
+/* Recorded bytes that were never checked, and those of recorded files that have no record yet. */
+static uint64_t never_checked(const struct scr_trailer *t)
+{
+	uint64_t known = t->bytes_never_checked;
+
+	for (unsigned int i = 0; i < SCR_TRAILER_BUCKETS; i++)
+		known += t->age_bytes[i];
+	return t->bytes_never_checked + (t->bytes > known ? t->bytes - known : 0);
+}
+
 /* What is recorded, and when it was checked. */
 static void fill_counts(struct scr_status *s, const struct scr_trailer *t)
 {
@@ -210,7 +220,7 @@ static void fill_counts(struct scr_status *s, const struct scr_trailer *t)
 	s->parity_bytes = t->parity_bytes;
 	s->oldest_check_ns = t->oldest_check_ns;
 	s->newest_check_ns = t->newest_check_ns;
-	s->bytes_never_checked = t->bytes_never_checked;
+	s->bytes_never_checked = never_checked(t);
 	s->median_days = median_days(t);
 	memcpy(s->age_bytes, t->age_bytes, sizeof(s->age_bytes));
 }
