@@ -216,6 +216,11 @@ make_tree() {
 		expect 16 run "--only=$bad" t
 		says "--only: '$bad' is no kind: 'new', 'damaged', or 'new,damaged'"
 	done
+	# As a script has it whose variable is not set.
+	for empty in metrics on-damage config state; do
+		expect 16 run "--$empty=" t
+		says "--$empty: '' is no value"
+	done
 	expect 16 verify --max-time=1h t
 	[ ! -e t/.bitscrub ]
 }
