@@ -224,6 +224,18 @@ static const char *const forms[] = {
 	[KIND_WAIT] = "time such as 90 (seconds), 45m or 2h",
 };
 
+/* Whether @word, which getopt took for an abbreviation of @row, is the name of an option that the verb
+ * does not take: "repair --all" must not mean --allow-moved. */
+static bool is_another(const struct option_row *row, const char *word)
+{
+	if (strncmp(word, "--", 2) != 0 || !strcmp(word + 2, row->name))
+		return false;
+	for (int i = 0; i < OPTIONS; i++)
+		if (!strcmp(option_rows[i].name, word + 2))
+			return strncmp(row->name, word + 2, strlen(word + 2)) == 0;
+	return false;
+}
+
 static int parse_one(const struct command *cmd, struct options *opt, int value, char *word)
 {
 	const struct option_row *row;
@@ -232,6 +244,8 @@ static int parse_one(const struct command *cmd, struct options *opt, int value, 
 	if (value == '?' || value == ':')
 		return bad_option(cmd, word, value);
 	row = &option_rows[row_of(value)];
+	if (is_another(row, word))
+		return unknown_long(cmd, word);
 	r = options_set(opt, row, optarg);
 	if (r == -ENOMEM)
 		return usage_trouble("out of memory");

@@ -69,7 +69,7 @@ fish_offers() {
 	[ "$(fish_offers 'scrub ')" = "accept bench config export help init list repair run status verify" ]
 	[ "$(fish_offers 'scrub run --allow')" = "--allow-missing --allow-moved" ]
 	[ "$(fish_offers 'scrub list --allow')" = "" ]
-	[ "$(fish_offers 'scrub export --format=')" = "--format=sfv" ]
+	[ "$(fish_offers 'scrub export --format=')" = "--format=ddrescue --format=json --format=sfv" ]
 	[ "$(fish_offers 'scrub run --parity=')" = "--parity=16 --parity=32 --parity=64 --parity=8" ]
 	[ "$(fish_offers 'scrub help st')" = "status" ]
 	mkdir dir

@@ -36,7 +36,8 @@ recorded() {
 	expect 4 run --json fs
 	damage "rot f 6+1 98304+16384 known"
 	expect 4 run -q fs
-	[[ ${lines[0]} == "fs: f: rot, still damaged since 20"* ]]
+	[[ ${lines[0]} == "fs: DAMAGE: 1 block in 1 file"* ]]
+	[[ ${lines[1]} == "fs: f: rot, still damaged since 20"* ]]
 	[ "$(grep -c 'fs: f' <<<"$output")" -eq 1 ]
 	expect 4 run fs
 	has "fs: f: rot in block 6: 16384 bytes at offset 98304, known since 20"

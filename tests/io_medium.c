@@ -207,6 +207,26 @@ static void test_bad_sectors_directly(void **state)
 }
 
 /* A disk of 4096-byte sectors: nothing smaller is tried. */
+/* A disk of 4 KiB sectors that takes reads of 512 bytes: nothing smaller can fail by itself. */
+static void test_physical_sectors(void **state)
+{
+	struct rig *g = *state;
+
+	g->disk.direct.align = 512;
+	g->disk.direct.sector = 4096;
+	add_bad(g, 40960 + 1024, 40960 + 1536, EIO);
+	attach(g, SCR_READ_CHECK);
+	assert_int_equal(read_at(g, 512, 1 << 20), 1 << 20);
+	assert_int_equal(g->nbad, 1);
+	/* What the disk gave of the sector before it failed is taken. */
+	assert_bad(g, 0, 40960 + 1024, 45056, EIO);
+	assert_int_equal(g->disk.failures, 3);
+	g->disk.direct.sector = 0;
+	attach(g, SCR_READ_CHECK);
+	assert_int_equal(read_at(g, 512, 1 << 20), 1 << 20);
+	assert_bad(g, 0, 40960 + 1024, 40960 + 1536, EIO);
+}
+
 static void test_large_sectors(void **state)
 {
 	struct rig *g = *state;
@@ -551,6 +571,7 @@ static const struct CMUnitTest tests[] = {
 	R(test_word_taken_back),
 	R(test_reread_is_direct),
 	R(test_bad_sectors_directly),
+	R(test_physical_sectors),
 	R(test_large_sectors),
 	R(test_everything),
 	T(test_cache_is_left_alone),

@@ -130,6 +130,54 @@ static void test_bounded(void **state)
 	assert_content(g, 1 << 20, 1 << 20);
 }
 
+/* Reads all in windows of 256 KiB; what is bad must be [@from, @to), whatever the windows. */
+static void read_windows(struct rig *g, uint64_t from, uint64_t to)
+{
+	const size_t window = 256u << 10;
+
+	for (uint64_t at = 0; at < SIZE; at += window) {
+		const uint64_t lo = SCR_MAX(from, at), hi = SCR_MIN(to, at + window);
+
+		assert_int_equal(read_at(g, at, window), window);
+		assert_int_equal(g->nbad, lo < hi);
+		if (lo < hi)
+			assert_bad(g, 0, lo, hi, EIO);
+		assert_content(g, at, window);
+	}
+}
+
+/* Inside of a dead area little is asked for; where it begins and ends is exact. */
+static void test_dead_area(void **state)
+{
+	struct rig *g = *state;
+	const uint64_t from = (300u << 10) + 512, to = (2600u << 10) + 1536;
+
+	add_bad(g, from, to, EIO);
+	read_windows(g, from, to);
+	/* The windows with its ends, the first one inside; then 8 with a few each. */
+	assert_in_range(g->disk.failures, 100, 3 * 520 + 8 * 32);
+}
+
+/* Its ends are found before its inside is taken apart, and what is good there is come back to. */
+static void test_skip_and_come_back(void **state)
+{
+	struct rig *g = *state;
+
+	add_bad(g, 65536, 65536 + 40 * 4096, EIO);
+	add_bad(g, 65536 + 41 * 4096, 65536 + 80 * 4096, EIO);
+	assert_int_equal(read_at(g, 0, 1 << 20), 1 << 20);
+	assert_int_equal(g->nbad, 2);
+	assert_bad(g, 0, 65536, 65536 + 40 * 4096, EIO);
+	assert_bad(g, 1, 65536 + 41 * 4096, 65536 + 80 * 4096, EIO);
+	assert_content(g, 0, 1 << 20);
+	/* So many that they can't all be asked for: the far end is exact nevertheless. */
+	g->disk.nbad = 0;
+	add_bad(g, 512, (900u << 10) + 512, EIO);
+	assert_int_equal(read_at(g, 0, 1 << 20), 1 << 20);
+	assert_int_equal(g->nbad, 1);
+	assert_bad(g, 0, 512, (900u << 10) + 512, EIO);
+}
+
 static void test_more_than_ranges(void **state)
 {
 	struct rig *g = *state;
@@ -279,6 +327,8 @@ static const struct CMUnitTest tests[] = {
 	R(test_bad_tail),
 	R(test_whole_pages_fail),
 	R(test_bounded),
+	R(test_dead_area),
+	R(test_skip_and_come_back),
 	R(test_more_than_ranges),
 	R(test_trouble),
 	R(test_faults_together),

@@ -45,6 +45,10 @@ fsync .bitscrub"
 		fsync .bitscrub/parity
 		fdatasync .bitscrub/journal
 		${publish/@/$'fdatasync .bitscrub/parity/00000001\n'}
+		write .bitscrub/history.tmp
+		fsync .bitscrub/history.tmp
+		rename history.tmp history
+		fsync .bitscrub
 	END
 	)
 }

@@ -82,7 +82,7 @@ flipped_is_rot() {
 	damage "unreadable f 6+1 98304+4096"
 	json 'select(.event == "damage") | .errno' EIO
 	expect 4 run -q fs
-	[[ ${lines[0]} == "fs: f: unreadable, still damaged since 20"* ]]
+	[[ ${lines[1]} == "fs: f: unreadable, still damaged since 20"* ]]
 	unmount_fs fs
 	flip fs.img $((at + 100)) 3
 	mount_fs fs

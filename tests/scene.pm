@@ -48,11 +48,14 @@ sub lacking {
 	return;
 }
 
-# Goes on in a mount namespace of its own, with the same arguments.
+# Goes on in a mount namespace of its own, with the same arguments. Its copies of what other tests have
+# mounted go first: they would keep loop devices busy that those tests let go of meanwhile.
 sub enter_namespace {
 	return if ($ENV{SCENE_NAMESPACE} // 0) == $$;
 	exec 'unshare', '-m', '--propagation', 'private', 'sh', '-c',
-		'SCENE_NAMESPACE=$$ exec "$@"', 'sh', $^X, $0, @_;
+		'findmnt -rno TARGET,SOURCE | sed -n "s,\(.*\) /dev/loop.*,\1,p" |
+			while read -r target; do umount -l "$target" 2>/dev/null; done
+		SCENE_NAMESPACE=$$ exec "$@"', 'sh', $^X, $0, @_;
 	die "unshare: $!\n";
 }
 

@@ -109,7 +109,7 @@ populate() {
 	has "accept t PATH..."
 	hasnt "No damage"
 	expect 4 run -q t
-	[[ ${lines[0]} =~ ^t:\ altered:\ altered,\ still\ damaged\ since\ 20[0-9-]+\ [0-9:]+$ ]]
+	[[ ${lines[1]} =~ ^t:\ altered:\ altered,\ still\ damaged\ since\ 20[0-9-]+\ [0-9:]+$ ]]
 	[ "$(grep -c "t: altered" <<<"$output")" -eq 1 ]
 	[ -z "$stderr" ]
 }

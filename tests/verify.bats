@@ -106,7 +106,8 @@ listing() {
 	flip copy/d/g 199999
 	rm copy/empty
 	expect 4 verify -q -m m copy
-	[ "${lines[0]}" = "copy: empty: missing" ]
+	[ "${lines[0]}" = "copy: DAMAGE: 1 file" ]
+	[ "${lines[1]}" = "copy: empty: missing" ]
 	expect 0 verify -q -m m copy d
 	: >copy/empty
 	[ ! -e copy/.bitscrub ]

@@ -103,7 +103,7 @@ void scr_reader_detach(struct scr_reader *r)
 	drop_direct(r);
 	r->own = false;
 	r->fd = -1;
-	r->prepared = r->probed = r->no_readahead = false;
+	r->prepared = r->probed = r->no_readahead = r->dead = false;
 }
 
 uint64_t scr_reader_hole(struct scr_reader *r, uint64_t offset, uint64_t len)
@@ -236,6 +236,7 @@ static ssize_t read_from(struct scr_reader *r, struct scr_read_job *j, enum sour
 
 	j->fd = source == DIRECT ? r->direct_fd : r->fd;
 	j->align = source == DIRECT ? r->direct.align : 1;
+	j->sector = SCR_MAX(r->direct.sector, SCR_SECTOR);
 	if (source == DIRECT) {
 		from -= from % j->align;
 		to += (j->align - to % j->align) % j->align;
@@ -338,10 +339,13 @@ static ssize_t read_at(struct scr_reader *r, uint64_t offset, size_t len, struct
 	j->want_from = lead;
 	j->want_to = lead + SCR_MIN(len, SCR_READER_BUFFER);
 	j->nbad = j->failures = 0;
+	j->allowed = scr_read_allowance(r->dead);
+	j->any_good = false;
 	if (j->again && !open_direct(r))
 		drop(r, j->base, j->want_from, j->want_to);
 	was_direct = r->direct.possible || !r->probed;
 	end = read_window(r, j);
+	r->dead = j->failures > 0 && !j->any_good;
 	if (end == -EINVAL && was_direct && !r->direct.possible)
 		return read_at(r, offset, len, j);
 	return end < 0 ? end : end - (ssize_t)lead;

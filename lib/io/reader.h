@@ -22,6 +22,7 @@ struct scr_reader_direct {
 	bool possible;
 	bool medium;        /* such reads come from the medium for certain */
 	uint32_t align;     /* of offset, length and buffer; a power of two, at least 512 */
+	uint32_t sector;    /* physical sector, a power of two; 0: not known */
 	/* Kept by probe() from one file to the next: what it learned of that file's file system. */
 	bool fs_known;
 	uint64_t fs_dev;

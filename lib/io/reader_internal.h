@@ -30,6 +30,7 @@ struct scr_reader {
 	bool prepared;             /* size is known */
 	bool probed;               /* direct is known */
 	bool no_readahead;
+	bool dead;                 /* nothing of the last window could be read */
 	uint8_t resident[PIECES];  /* of the window */
 	void *map;                 /* of map_len bytes of the file; NULL: none */
 	size_t map_len;
@@ -47,13 +48,18 @@ struct scr_read_job {
 	size_t want_from, want_to; /* what the caller asked for; reads may be wider */
 	struct scr_bad_range *bad;
 	unsigned int maxbad, nbad;
-	unsigned int failures;     /* reads that failed, for the bound */
+	unsigned int failures, allowed; /* reads that failed, and that may */
+	bool any_good;             /* something could be read */
 	bool again;                /* nothing may come from the cache */
 	bool known;                /* what of the window is in the cache is known */
 	/* Of the part that is being read: */
 	int fd;
 	uint32_t align;            /* 1: an ordinary read */
+	uint32_t sector;           /* nothing smaller can fail by itself */
 };
+
+/* Failing reads that a window is allowed; @dead: nothing of the window before it could be read. */
+unsigned int scr_read_allowance(bool dead);
 
 /*
  * Reads [@from, @to) of the window, both aligned to job->align, and puts what fails by a medium

@@ -86,12 +86,16 @@ static int learn_fs(int fd, const struct statx *stx, struct scr_reader_direct *o
 
 static void probe_device(int fd, struct scr_reader_direct *out)
 {
+	unsigned int physical;
 	int sector;
 
 	out->possible = out->medium = true;
 	out->align = SCR_READER_PAGE;
 	if (ioctl(fd, BLKSSZGET, &sector) == 0 && sector >= (int)SCR_SECTOR)
 		out->align = (uint32_t)sector;
+	if (ioctl(fd, BLKPBSZGET, &physical) == 0 && physical >= SCR_SECTOR &&
+	    physical <= SCR_READER_PAGE && (physical & (physical - 1)) == 0)
+		out->sector = physical;
 }
 
 /*

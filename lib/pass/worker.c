@@ -98,7 +98,8 @@ static enum scr_reader_mode mode_of(const struct scr_worker *k, const struct scr
 void scr_worker_attach(struct scr_worker *k, struct scr_work *w)
 {
 	scr_reader_attach_known(k->reader, w->fd, mode_of(k, w), &w->st);
-	if (w->whole)
+	/* The one of a device is shared with what looks at its superblocks. */
+	if (w->whole && !k->p->device)
 		scr_reader_own(k->reader);
 	k->kernels = scr_pass_kernels(k->p);
 }
