@@ -11,9 +11,9 @@
 /* One record in memory, until the next access to the stream. */
 struct scr_frame {
 	uint8_t type;
-	uint32_t len; /* of the payload */
+	uint32_t len;                  /* of the payload */
 	const uint8_t *record, *payload;
-	uint64_t end; /* position behind it */
+	uint64_t end;                  /* position behind it */
 };
 
 struct scr_mreader {
@@ -22,12 +22,12 @@ struct scr_mreader {
 	struct scr_trailer trailer;
 	struct scr_codec codec;
 	const struct scr_kernel *crc32; /* for records */
-	uint64_t first, pos;            /* positions of the first record, and of the next one */
-	struct scr_buf path, owner;     /* of the last FILE or LINK */
+	uint64_t first, pos;           /* positions of the first record, and of the next one */
+	struct scr_buf path, owner;    /* of the last FILE or LINK */
 	bool in_file;
-	struct scr_stamp stamp; /* of the current file */
-	uint64_t next_index;    /* its next extent has this index or a higher one */
-	bool whole;             /* everything from the first record on was read in order */
+	struct scr_stamp stamp;        /* of the current file */
+	uint64_t next_index;           /* its next extent has this index or a higher one */
+	bool whole;                    /* everything from the first record on was read in order */
 	uint32_t header_crc, body_crc;
 	struct scr_tally tally;
 	struct scr_extent scratch;

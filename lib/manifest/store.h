@@ -24,8 +24,8 @@ struct scr_mwriter;
  * Files and links must come in walk order (checked: -EINVAL), extents of a file in order right
  * after it. Consecutive whole-hole extents with equal stamps and times become one record.
  */
-int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header *h, int64_t now_ns,
-		    struct scr_mwriter **out);
+int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header *h,
+		    int64_t now_ns, struct scr_mwriter **out);
 int scr_mwriter_file(struct scr_mwriter *w, const struct scr_file_record *f);
 int scr_mwriter_link(struct scr_mwriter *w, const struct scr_link_record *l);
 int scr_mwriter_extent(struct scr_mwriter *w, const struct scr_extent *e);
@@ -41,9 +41,9 @@ struct scr_mreader;
 
 /* What protection found so far. */
 struct scr_mreader_damage {
-	uint64_t groups_repaired; /* groups in which something was repaired in memory */
-	uint64_t blocks_repaired; /* data blocks rebuilt from parity */
-	uint64_t first_offset;    /* in the file, of the first damage */
+	uint64_t groups_repaired;   /* groups in which something was repaired in memory */
+	uint64_t blocks_repaired;   /* data blocks rebuilt from parity */
+	uint64_t first_offset;      /* in the file, of the first damage */
 };
 
 /*
@@ -67,9 +67,9 @@ enum scr_record_type { SCR_RECORD_END = 0, SCR_RECORD_FILE, SCR_RECORD_LINK };
 /*
  * The next FILE or LINK record (what is left of the current file's extents is passed over).
  * Exactly one of @f and @l is filled, with paths (followed by a NUL) that are valid until the next
- * scr_mreader_next(), _seek() or _rewind(). *offset, unless NULL, receives the position to come
- * back to with scr_mreader_seek(). Returns a scr_record_type or -errno; order of paths, counts and
- * the CRC over all are checked when the stream is read from start to end (-EBADMSG).
+ * scr_mreader_next(), _seek() or _rewind(). *offset, unless NULL, receives the position to come back to with scr_mreader_seek().
+ * Returns a scr_record_type or -errno; order of paths, counts and the CRC over all are checked when
+ * the stream is read from start to end (-EBADMSG).
  */
 int scr_mreader_next(struct scr_mreader *r, struct scr_file_record *f, struct scr_link_record *l,
 		     uint64_t *offset);
@@ -87,7 +87,7 @@ int scr_mreader_check(struct scr_mreader *r);
 /* One update: the file as it was seen, and extents that replace those they stand for. */
 struct scr_update {
 	struct scr_file_record file;
-	bool done; /* the file is finished in this pass */
+	bool done;               /* the file is finished in this pass */
 	struct scr_extent *extents;
 	uint32_t count;
 };
