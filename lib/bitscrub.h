@@ -101,6 +101,7 @@ struct scr_damage {
 	uint64_t bytes_differ;   /* 0: not known */
 	uint64_t differ_first, differ_last; /* offsets in the file, if bytes_differ */
 	uint8_t byte_was, byte_now;         /* the right and the present value, if one differs */
+	bool device;             /* of a device, which has no modification time */
 	const char *region;      /* of a device: what lies there, for people; NULL */
 	struct scr_name holds;   /* misdirected: the recorded block whose content is here */
 	uint64_t holds_block;

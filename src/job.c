@@ -300,6 +300,7 @@ static int work(struct job *job, int argc, char **argv)
 	if (r)
 		return r;
 	report_init(&job->report, &job->console, job->cmd, &job->opt);
+	job->report.stood_ns = &job->watch.stood_ns;
 	r = job->cmd->fn(job, argv + first, (size_t)(argc - first));
 	watch_end(&job->watch);
 	scr_free(job->ctx);

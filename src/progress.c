@@ -16,18 +16,23 @@
 #define BAR_FROM 72  /* a narrower terminal has no room for a bar */
 #define MARGIN 4     /* columns left free: for the ^C that a terminal echoes without being asked */
 
-#define STALL_NS INT64_C(5000000000)
+/* A busy machine lets nobody wait that long. */
+#define STALL_NS INT64_C(3000000000)
+
+int64_t progress_stood(int64_t last_ns, int64_t now_ns)
+{
+	return now_ns - last_ns > STALL_NS ? now_ns - last_ns : 0;
+}
 
 double progress_rate(struct progress_rate *r, const struct scr_progress *p, int64_t now_ns)
 {
-	int64_t ns, step = now_ns - r->last_ns;
+	int64_t ns;
 
 	if (r->started_ns != p->started_ns || p->bytes_done < r->first_bytes) {
 		*r = (struct progress_rate){ p->started_ns, now_ns, p->bytes_done, now_ns };
 		return 0;
 	}
-	if (step > STALL_NS)
-		r->first_ns += step;
+	r->first_ns += progress_stood(r->last_ns, now_ns);
 	r->last_ns = now_ns;
 	ns = now_ns - r->first_ns;
 	return ns > 0 ? (double)(p->bytes_done - r->first_bytes) * 1e9 / (double)ns : 0;

@@ -17,6 +17,10 @@ struct progress_rate {
 	int64_t last_ns;       /* when it was last asked for */
 };
 
+/* How much of the time from @last_ns, when somebody looked who looks every second, to @now_ns the
+ * process was stopped for. */
+int64_t progress_stood(int64_t last_ns, int64_t now_ns);
+
 /* Bytes a second since the phase began, 0 if not known yet. To be asked for every second or so: if nobody
  * did for much longer, the process was stopped, and that time is no part of it. */
 double progress_rate(struct progress_rate *r, const struct scr_progress *p, int64_t now_ns);

@@ -117,6 +117,18 @@ void report_event(void *arg, const struct scr_event *ev)
 	}
 }
 
+static int64_t stood(const struct report *r)
+{
+	return r->stood_ns ? *r->stood_ns : 0;
+}
+
+double report_seconds(const struct report *r, const struct scr_summary *s)
+{
+	double awake = s->seconds - (double)(stood(r) - r->stood_before) / 1e9;
+
+	return awake > 0 ? awake : s->seconds;
+}
+
 static void forget_known(struct report *r)
 {
 	tdestroy(r->known, free);
@@ -124,6 +136,7 @@ static void forget_known(struct report *r)
 	r->known_count = 0;
 	r->any_pass = false;
 	r->new_count = r->repair_count = 0;
+	r->stood_before = stood(r);
 }
 
 void report_end(struct report *r, const char *target, const struct scr_summary *s)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <bitscrub.h>
@@ -38,7 +39,9 @@ struct report {
 	const struct command *cmd;
 	FILE *out;          /* where JSON goes: stdout, but for --on-damage */
 	bool many;          /* several targets: talk has to name the one it is about */
+	const _Atomic int64_t *stood_ns; /* time in which the process was stopped; may be NULL */
 	/* Of the present target: */
+	int64_t stood_before; /* the same, before it */
 	bool any_pass;      /* of its history was told */
 	void *known;        /* tsearch tree of names whose known damage was told or counted */
 	size_t known_count;
@@ -56,6 +59,9 @@ void report_init(struct report *r, struct console *console, const struct command
 void report_event(void *arg, const struct scr_event *ev);
 /* Ends a target: its summary, after whatever else was said of it. */
 void report_end(struct report *r, const char *target, const struct scr_summary *s);
+
+/* How long the present target was worked on, without the time in which the process was stopped. */
+double report_seconds(const struct report *r, const struct scr_summary *s);
 
 /* Prints what was held back, to stdout. */
 void report_release(struct report *r);

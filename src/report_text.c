@@ -110,9 +110,13 @@ static void put_circumstances(const struct scr_damage *d)
 	if (d->size_was >= 0 && d->size_now >= 0)
 		printf(", size was %lld, is %lld", (long long)d->size_was, (long long)d->size_now);
 	if (d->kind == SCR_DAMAGE_ALTERED && !d->carried)
-		fputs(", under an unchanged modification time", stdout);
+		fputs(d->device ? ", and what would tell whether it was written is damaged or gone"
+				: ", under an unchanged modification time",
+		      stdout);
 	if (d->carried)
-		fputs(", older than the last edit of the file", stdout);
+		fputs(d->device ? ", older than what was written since"
+				: ", older than the last edit of the file",
+		      stdout);
 	if (d->metadata_changed && d->kind == SCR_DAMAGE_ROT)
 		fputs(", metadata changed since", stdout);
 	if (d->known)
@@ -188,6 +192,9 @@ static void put_mode(uint32_t mode)
 {
 	static const char letters[] = "rwxrwxrwx";
 	char text[11] = "----------";
+
+	if (S_ISBLK(mode))
+		text[0] = 'b';
 
 	for (int i = 0; i < 9; i++)
 		if (mode & 0400u >> i)

@@ -76,14 +76,15 @@ static void put_source(uint64_t part, uint64_t all, const char *source, const ch
 	*comma = ", ";
 }
 
-static void put_reading(const struct scr_summary *s)
+static void put_reading(const struct report *r, const struct scr_summary *s)
 {
 	char size[UNITS_TEXT], time[UNITS_TEXT], rate[UNITS_TEXT];
+	double seconds = report_seconds(r, s);
 	const char *comma = "; ";
 
-	printf("  read %s in %s", units_size(size, s->bytes_read), units_duration(time, s->seconds));
-	if (s->seconds > 0.1 && s->bytes_read)
-		printf(", %s/s", units_size(rate, (uint64_t)((double)s->bytes_read / s->seconds)));
+	printf("  read %s in %s", units_size(size, s->bytes_read), units_duration(time, seconds));
+	if (seconds > 0.1 && s->bytes_read)
+		printf(", %s/s", units_size(rate, (uint64_t)((double)s->bytes_read / seconds)));
 	put_source(s->bytes_from_medium, s->bytes_read, "from the medium", &comma);
 	put_source(s->bytes_from_cache, s->bytes_read, "from the cache", &comma);
 	put_source(s->bytes_unknown, s->bytes_read, "from medium or cache, not known which", &comma);
@@ -249,7 +250,7 @@ static void put_totals(const struct report *r, const char *target, const struct 
 	put_verdicts(s);
 	putchar('\n');
 	if (s->bytes_read)
-		put_reading(s);
+		put_reading(r, s);
 	put_left(s);
 	if (s->trouble) {
 		fputs("  ", stdout);

@@ -50,9 +50,14 @@ void text_pass(struct report *r, const char *target, const struct scr_pass_recor
 		printf("\n  %-16s  %10s  %10s  %10s  %4s  %s\n", "started", "took", "files", "read",
 		       "exit", "pass");
 	}
-	printf("  %-16s  %10s  %10llu  %10s  %4d  %s", units_date(date, p->start_ns),
-	       units_duration(took, (double)p->duration_ns / 1e9), (unsigned long long)p->files,
-	       units_size(size, p->bytes_read), p->exit, how_far(p));
+	printf("  %-16s  %10s  ", units_date(date, p->start_ns),
+	       units_duration(took, (double)p->duration_ns / 1e9));
+	/* What a first pass recorded that was stopped is counted by the next. */
+	if (p->files == 0 && (p->exit & SCR_EXIT_STOPPED))
+		printf("%10s", "-");
+	else
+		printf("%10llu", (unsigned long long)p->files);
+	printf("  %10s  %4d  %s", units_size(size, p->bytes_read), p->exit, how_far(p));
 	put_counts(p);
 	putchar('\n');
 }

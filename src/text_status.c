@@ -57,12 +57,17 @@ static void put_device(const struct scr_status *s)
 		       units_size(size, s->unsure_bytes));
 }
 
+static const char *noun(const struct scr_status *s)
+{
+	return s->device ? "device" : "file";
+}
+
 static void put_recorded(const struct scr_status *s)
 {
 	char bytes[UNITS_TEXT], block[UNITS_TEXT];
 
-	printf("  recorded     %" PRIu64 " file%s, %s in %" PRIu64 " block%s of %s", s->files,
-	       s->files == 1 ? "" : "s", units_size(bytes, s->bytes), s->blocks,
+	printf("  recorded     %" PRIu64 " %s%s, %s in %" PRIu64 " block%s of %s", s->files,
+	       noun(s), s->files == 1 ? "" : "s", units_size(bytes, s->bytes), s->blocks,
 	       s->blocks == 1 ? "" : "s", units_size(block, s->block_size));
 	if (s->links)
 		printf(", %" PRIu64 " more hard links", s->links);
@@ -154,9 +159,9 @@ static void put_damage(const struct report *r, const struct scr_status *s)
 		return;
 	}
 	text_alarm(r, "OPEN");
-	printf(": %" PRIu64 " block%s (%s) in %" PRIu64 " file%s\n", s->blocks_damaged,
+	printf(": %" PRIu64 " block%s (%s) in %" PRIu64 " %s%s\n", s->blocks_damaged,
 	       s->blocks_damaged == 1 ? "" : "s", units_size(size, s->bytes_damaged),
-	       s->files_damaged, s->files_damaged == 1 ? "" : "s");
+	       s->files_damaged, noun(s), s->files_damaged == 1 ? "" : "s");
 }
 
 static void put_parity(const struct scr_status *s)

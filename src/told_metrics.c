@@ -269,8 +269,11 @@ static int fill(const struct metrics *m, int fd)
 		return -ENOMEM;
 	}
 	metrics_write(m, f);
+	/* An error before the last buffer shows in ferror() alone. */
 	if (fflush(f) != 0 || fchmod(fd, 0644) < 0 || fsync(fd) < 0)
 		r = -errno;
+	else if (ferror(f))
+		r = -EIO;
 	if (fclose(f) != 0 && r == 0)
 		r = -errno;
 	return r;

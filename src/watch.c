@@ -99,10 +99,14 @@ static void *watch_main(void *arg)
 {
 	struct watch *w = arg;
 	struct timespec pause = { w->draw ? 0 : SAMPLE_S, w->draw ? DRAW_NS : 0 };
+	int64_t last = now_ns(), now;
 
 	while (!atomic_load(&w->ending)) {
 		int sig = sigtimedwait(&w->signals, NULL, &pause);
 
+		now = now_ns();
+		atomic_fetch_add(&w->stood_ns, progress_stood(last, now));
+		last = now;
 		if (atomic_load(&w->ending))
 			break;
 		if (sig == SIGUSR1)

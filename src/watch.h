@@ -8,6 +8,9 @@
  *   SIGUSR1                   prints a status line on stderr
  *   a fifth of a second       draws the status line, if there is a terminal
  *
+ * It looks at the clock every second at least: what is missing there is time in which the process
+ * was stopped, and no time in which it read.
+ *
  * A signal that was ignored when the program started (nohup, a shell's &) stays ignored.
  */
 #ifndef WATCH_H
@@ -33,6 +36,7 @@ struct watch {
 	atomic_bool ending;
 	atomic_int stopped;       /* the signal that asked to stop, or 0 */
 	struct progress_rate rate;
+	_Atomic int64_t stood_ns; /* how long the process was stopped (SIGSTOP) so far */
 };
 
 /* Blocks the signals: before any thread is started. */

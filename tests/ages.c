@@ -14,12 +14,12 @@
 #define DAY (86400 * SCR_NS_PER_S)
 #define NOW (20000 * DAY)
 
-static struct scr_ages *make(int64_t oldest, int64_t newest)
+static struct scr_ages *make(int64_t newest)
 {
 	struct scr_ages *a = malloc(sizeof(*a));
 
 	assert_non_null(a);
-	scr_ages_init(a, NOW, oldest, newest);
+	scr_ages_init(a, NOW, newest);
 	return a;
 }
 
@@ -38,7 +38,7 @@ static void test_order(void **state)
 		NOW - DAY / 4,
 		NOW,
 	};
-	struct scr_ages *a = make(NOW - 400 * DAY, NOW + 400 * DAY);
+	struct scr_ages *a = make(NOW + 400 * DAY);
 
 	(void)state;
 	for (size_t i = 1; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -48,13 +48,9 @@ static void test_order(void **state)
 
 static void test_what_is_outside_shares_the_ends(void **state)
 {
-	struct scr_ages *a = make(NOW - 100 * DAY, NOW + 10 * DAY);
+	struct scr_ages *a = make(NOW + 10 * DAY);
 
 	(void)state;
-	assert_int_equal(scr_ages_slot(a, NOW - 5000 * DAY), SCR_AGES_FUTURE);
-	/* There is room before the oldest, for what is to come just before it. */
-	assert_true(scr_ages_slot(a, NOW - 100 * DAY - 2 * a->past_step) <
-		    scr_ages_slot(a, NOW - 100 * DAY));
 	assert_int_equal(scr_ages_slot(a, INT64_MIN), SCR_AGES_FUTURE);
 	assert_int_equal(scr_ages_slot(a, INT64_MAX), SCR_AGES_FUTURE - 1);
 	assert_true(scr_ages_slot(a, NOW + SCR_AGES_SLACK_NS) < SCR_AGES_SLOTS);
@@ -63,9 +59,44 @@ static void test_what_is_outside_shares_the_ends(void **state)
 	free(a);
 }
 
+/* Passes may follow each other at once, whatever else is years old. */
+static void test_a_second_is_told_apart_in_the_last_half_hour(void **state)
+{
+	struct scr_ages *a = make(0);
+
+	(void)state;
+	for (int64_t s = 0; s < 1800; s++)
+		assert_true(scr_ages_slot(a, NOW - (s + 1) * SCR_NS_PER_S) <
+			    scr_ages_slot(a, NOW - s * SCR_NS_PER_S));
+	/* A day, in the last five years. */
+	for (int64_t d = 0; d < 1800; d++)
+		assert_true(scr_ages_slot(a, NOW - (d + 1) * DAY) < scr_ages_slot(a, NOW - d * DAY));
+	free(a);
+}
+
+static void test_before_is_an_earlier_slot_and_close(void **state)
+{
+	struct scr_ages *a = make(NOW + 40 * DAY);
+
+	(void)state;
+	for (int64_t age = 1; age < NOW; age += age / 3 + 1) {
+		int64_t key = NOW - age, before = scr_ages_before(a, key);
+
+		assert_true(before < key);
+		assert_true(scr_ages_slot(a, before) < scr_ages_slot(a, key));
+		assert_true(key - before <= age / 1024 + (4 << 20) || before == 0);
+	}
+	assert_true(scr_ages_slot(a, scr_ages_before(a, NOW + 20 * DAY)) <
+		    scr_ages_slot(a, NOW + 20 * DAY));
+	/* Before the first of the future there is nothing of the future; it never becomes past. */
+	assert_true(scr_ages_is_future(a, scr_ages_before(a, NOW + 2 * SCR_AGES_SLACK_NS)));
+	assert_int_equal(scr_ages_before(a, 1), 0);
+	free(a);
+}
+
 static void test_bands_cover_each_slot_once(void **state)
 {
-	struct scr_ages *a = make(NOW - 64 * DAY, 0);
+	struct scr_ages *a = make(0);
 	uint64_t sum = 0;
 	unsigned int bands = 0;
 
@@ -90,7 +121,7 @@ static void test_bands_cover_each_slot_once(void **state)
 
 static void test_nothing_is_one_band(void **state)
 {
-	struct scr_ages *a = make(0, 0);
+	struct scr_ages *a = make(0);
 
 	(void)state;
 	assert_int_equal(scr_ages_band(a, 0, 1), SCR_AGES_SLOTS);
@@ -102,6 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_what_is_outside_shares_the_ends),
+		cmocka_unit_test(test_a_second_is_told_apart_in_the_last_half_hour),
+		cmocka_unit_test(test_before_is_an_earlier_slot_and_close),
 		cmocka_unit_test(test_bands_cover_each_slot_once),
 		cmocka_unit_test(test_nothing_is_one_band),
 	};

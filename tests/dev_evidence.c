@@ -66,6 +66,7 @@ static void crashed(void)
 	assert_int_equal(r.kind, SCR_REGION_FS);
 	assert_false(r.evidence);
 	assert_false(r.damaged);
+	assert_true(r.dirty);
 	assert_true(dev_sh("mv unmounted img"));
 	assert_true(token());
 }
@@ -143,6 +144,8 @@ static void flips(uint64_t from, uint64_t to, unsigned int step)
 		flip(at, (uint8_t)(1 << (at / step % 8)));
 		if (r.evidence && r.token != right)
 			fail_msg("another token by a flip at %llu", (unsigned long long)at);
+		if (r.dirty)
+			fail_msg("written, by a flip at %llu", (unsigned long long)at);
 	}
 	assert_true(token() == right);
 }

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "sys_util.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
@@ -62,6 +63,8 @@ static bool rotates(const char *cwd, unsigned int minor)
 static void test_rotational(void **state)
 {
 	const char *cwd = *state;
+	char name[PATH_MAX + 2];
+	struct stat st;
 
 	put("devices/sda/queue/rotational", "1\n");
 	put("devices/sda/sda1/partition", "1\n");
@@ -87,6 +90,23 @@ static void test_rotational(void **state)
 	assert_true(rotates(cwd, 3));
 	assert_true(rotates(cwd, 4));
 	assert_false(rotates(cwd, 5)); /* not there */
+	/* A loop device has the bit of its own file's disk, unless that tells a lie. */
+	put("devices/loop0/queue/rotational", "1\n");
+	put("devices/loop0/loop/backing_file", "/not/there\n");
+	assert_int_equal(symlink("../devices/loop0", "block/8:6"), 0);
+	assert_true(rotates(cwd, 6));
+	assert_int_equal(stat(".", &st), 0);
+	snprintf(name, sizeof(name), "%s\n", cwd);
+	put("devices/loop0/loop/backing_file", name);
+	if (major(st.st_dev) != 0) {
+		put("devices/virtio0/block/vda/queue/rotational", "1\n");
+		snprintf(name, sizeof(name), "block/%u:%u", major(st.st_dev), minor(st.st_dev));
+		assert_int_equal(symlink("../devices/virtio0/block/vda", name), 0);
+		assert_false(rotates(cwd, 6));
+		assert_int_equal(unlink(name), 0);
+		assert_int_equal(symlink("../devices/sda", name), 0);
+		assert_true(rotates(cwd, 6));
+	}
 	/* A loop of mappings, which no kernel has, ends. */
 	assert_int_equal(unlink("devices/dm-0/slaves/sda1"), 0);
 	assert_int_equal(symlink("../../dm-1", "devices/dm-0/slaves/dm-1"), 0);

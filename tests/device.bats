@@ -185,6 +185,65 @@ disk() {
 	summary bytes $((70 * 1048576))
 }
 
+@test "an empty drive is trouble, and nothing of it is missing" {
+	disk $((20 * 1048576))
+	expect 0 run -q --state=st "$DEV"
+	cp -a st was
+	truncate -s 0 disk.img
+	losetup -c "$DEV"
+	local verb
+	for verb in run verify repair "accept"; do
+		set -- "$DEV"
+		[ "$verb" != accept ] || set -- "$DEV" .
+		expect 8 "$verb" --state=st "$@"
+		says "no medium in it"
+		hasnt "missing"
+	done
+	diff -r was st
+	for verb in run init; do
+		expect 8 "$verb" --state=new "$DEV"
+		says "no medium in it"
+		[ ! -e new ]
+	done
+	expect 0 status --state=st "$DEV"
+	data 1 $((20 * 1048576)) >disk.img
+	losetup -c "$DEV"
+	expect 0 run --json --state=st "$DEV"
+	tally "ok=1"
+}
+
+@test "a limited pass needs room for its part of the parity only" {
+	need_loop
+	truncate -s 4G disk.img
+	attach disk.img
+	mkdir state
+	mount -t tmpfs -o size=64M none state
+	MOUNTS+=("$W/state")
+	expect 8 run --state=state/s "$DEV"
+	says "parity needs up to 256.0 MiB"
+	expect 0 run --max-bytes=16M --state=state/s "$DEV"
+	says "up to 5.0 MiB"
+}
+
+@test "limited passes one after the other go round" {
+	disk $((80 * 1048576))
+	expect 0 run -q --max-bytes=16M --state=st "$DEV"
+	expect 0 status --json --state=st "$DEV"
+	json 'select(.event == "status") | .bytes, .bytes_never_checked' "83886080 67108864"
+	expect 0 status --state=st "$DEV"
+	has "never: 64 MiB"
+	expect 0 run -q --state=st "$DEV"
+	expect 0 export --format=json --state=st "$DEV"
+	local n=0 last
+	last=$(jq -s '[.[] | select(.record == "extent") | .checked_ns] | max' <<<"$output")
+	while ((++n <= 5)); do
+		expect 0 run -q --max-bytes=16M --state=st "$DEV"
+		expect 0 export --format=json --state=st "$DEV"
+		jq -s -e --argjson n "$n" --argjson last "$last" '[.[] |
+			select(.record == "extent" and .checked_ns > $last)] | length == $n' <<<"$output"
+	done
+}
+
 @test "accept takes what is damaged and no more" {
 	disk $((40 * 1048576))
 	expect 0 run -q --state=st "$DEV"

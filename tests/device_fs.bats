@@ -73,6 +73,38 @@ rot_or_written() {
 	rot_or_written btrfs
 }
 
+# crashed TYPE: a file system that was written and not unmounted is written, not damaged.
+crashed() {
+	fs_device "$1"
+	expect 0 run -q --state=st "$DEV"
+	mount_device "$DEV" mnt
+	data 9 3000000 >mnt/new
+	sync
+	cp disk.img crashed.img
+	umount mnt
+	dd if=crashed.img of="$DEV" bs=1M conv=fsync status=none
+	expect 0 run --json --state=st "$DEV"
+	tally "changed=1"
+	expect 0 run --json --state=st "$DEV"
+	tally "ok=1"
+	# Replaying its log is writing.
+	write_fs
+	expect 0 run --json --state=st "$DEV"
+	tally "changed=1"
+}
+
+@test "ext4 that was not unmounted" {
+	crashed ext4
+}
+
+@test "xfs that was not unmounted" {
+	crashed xfs
+}
+
+@test "btrfs that was not unmounted" {
+	crashed btrfs
+}
+
 @test "a superblock that rots does not turn rot into a write" {
 	fs_device ext4
 	expect 0 run -q --state=st "$DEV"
@@ -84,7 +116,11 @@ rot_or_written() {
 	flip "$DEV" "$at"
 	expect 4 run --json --state=st "$DEV"
 	tally "altered=1 blocks_damaged=2 files_damaged=1"
-	expect 4 run -q --state=st "$DEV"
+	expect 4 run --state=st "$DEV"
+	has "what would tell whether it was written is damaged or gone"
+	hasnt "modification time"
+	expect 4 status --state=st "$DEV"
+	has "damage       OPEN: 2 blocks (128 KiB) in 1 device"
 	flip "$DEV" $((1024 + 0x38))
 	expect 4 run --json --state=st "$DEV"
 	tally "altered=1 blocks_damaged=2 files_damaged=1"

@@ -3,8 +3,9 @@
 # linked with libFuzzer they are fuzzers, which contrib/fuzz builds and runs.
 fuzz_common = tests/fuzz/common.c tests/fuzz/fuzz.h
 fuzz_replay = $(fuzz_common) tests/fuzz/replay.c
-fuzz_targets = glob group journal manifest names segment settings undo units
+fuzz_targets = conf glob group journal manifest names segment settings undo units
 fuzz_tests = \
+	tests/fuzz_conf.test \
 	tests/fuzz_glob.test \
 	tests/fuzz_group.test \
 	tests/fuzz_journal.test \
@@ -14,6 +15,12 @@ fuzz_tests = \
 	tests/fuzz_settings.test \
 	tests/fuzz_undo.test \
 	tests/fuzz_units.test
+# Its own objects: where bitscrub.conf is installed is a matter of the command's build.
+fuzz_conf_cppflags = $(AM_CPPFLAGS) -DSCR_SYSCONFDIR='"/etc"'
+fuzz_conf = tests/fuzz/conf.c src/command.c src/conf.c src/conf_parse.c src/nearest.c src/options.c src/units.c
+tests_fuzz_conf_test_SOURCES = $(fuzz_conf) $(fuzz_replay)
+tests_fuzz_conf_test_CPPFLAGS = $(fuzz_conf_cppflags)
+tests_fuzz_conf_test_LDADD = $(LDADD) -lm
 tests_fuzz_glob_test_SOURCES = tests/fuzz/glob.c $(fuzz_replay)
 tests_fuzz_group_test_SOURCES = tests/fuzz/group.c $(fuzz_replay)
 tests_fuzz_journal_test_SOURCES = tests/fuzz/journal.c $(fuzz_replay)
@@ -34,6 +41,7 @@ TESTS += tests/features.bats tests/order.bats tests/state-damage.bats
 fuzzers = $(fuzz_targets:%=tests/fuzz/fuzz-%)
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 EXTRA_PROGRAMS += \
+	tests/fuzz/fuzz-conf \
 	tests/fuzz/fuzz-glob \
 	tests/fuzz/fuzz-group \
 	tests/fuzz/fuzz-journal \
@@ -43,6 +51,10 @@ EXTRA_PROGRAMS += \
 	tests/fuzz/fuzz-settings \
 	tests/fuzz/fuzz-undo \
 	tests/fuzz/fuzz-units
+tests_fuzz_fuzz_conf_SOURCES = $(fuzz_conf) $(fuzz_common)
+tests_fuzz_fuzz_conf_CPPFLAGS = $(fuzz_conf_cppflags)
+tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_conf_LDADD = $(LDADD) -lm
 tests_fuzz_fuzz_glob_SOURCES = tests/fuzz/glob.c $(fuzz_common)
 tests_fuzz_fuzz_glob_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_group_SOURCES = tests/fuzz/group.c $(fuzz_common)

@@ -34,6 +34,23 @@ tenths() {
 	[ "$took" -ge 15 ]
 }
 
+@test "time in which the process was stopped is no part of the rate that the closing block tells" {
+	make_tree 1000000
+	"$SCRUB" run --rate=1M t >out 2>err &
+	pid=$!
+	sleep 0.5
+	kill -STOP $pid
+	sleep 6
+	kill -CONT $pid
+	wait $pid
+	cat out
+	# With the six seconds it would be 7 s and 280 KiB/s.
+	grep -Eq 'read 1.9 MiB in [0-4](\.[0-9]+)? s, ([5-9][0-9][0-9] KiB|[1-9](\.[0-9])? MiB)/s' out
+	# What is data counts all of it.
+	expect 0 status --json t
+	json 'select(.event == "status") | .last_pass_seconds > 6' true
+}
+
 @test "holes cost nothing at any rate" {
 	mkdir t
 	truncate -s 10G t/hole

@@ -120,7 +120,7 @@ times_of() { stat -c %.Y "$1"; }
 	cp tree.forged tree/.bitscrub/manifest
 	chmod 700 tree/.bitscrub
 	chown -R 65534 tree/.bitscrub
-	for verb in run repair "run --repair"; do
+	for verb in run repair "run --repair" verify list status; do
 		# shellcheck disable=SC2086 # words
 		run --separate-stderr "$SCRUB" $verb tree
 		[ "$status" -eq 8 ] || { echo "$verb: exit $status"; show; return 1; }

@@ -219,3 +219,56 @@ make_tree() {
 	expect 16 verify --max-time=1h t
 	[ ! -e t/.bitscrub ]
 }
+
+@test "status after a first pass that was stopped: what it came to, in all lines" {
+	mkdir t
+	for i in 1 2 3 4 5 6 7 8; do data "$i" 200000 >"t/f$i"; done
+	"$SCRUB" run -j1 --reads-in-flight=1 --rate=400K t >out 2>err &
+	pid=$!
+	sleep 2
+	kill -TERM $pid
+	wait $pid || [ $? -eq 32 ]
+	expect 0 status --json t
+	n=$(jq 'select(.event == "status") | .files' <<<"$output")
+	[ "$n" -ge 1 ]
+	[ "$n" -le 7 ]
+	json 'select(.event == "status") | "\(.files) \(.bytes) \(.blocks) \(.extents)"' \
+		"$n $((n * 200000)) $((n * 13)) $n"
+	json 'select(.event == "status") | "\(.bytes_never_checked) \(.coverage[0].percent)"' "0 100"
+	expect 0 status t
+	has "recorded     $n file"
+	has "checked      oldest today, newest today"
+	hasnt "never"
+	expect 0 status --history t
+	[ "$(tail -n 1 <<<"$output" | awk '{ print $5, $8, $9 }')" = "- 32 stopped" ]
+}
+
+@test "open damage that a limited pass did not come to is in the exit status that status tells" {
+	make_tree 3
+	edit_quietly t/f3 5000
+	expect 4 run -q t
+	expect 4 run -j1 --reads-in-flight=1 --json --max-bytes=1 t
+	tally "ok=1 blocks_damaged=1 files_damaged=1"
+	expect 4 status --json t
+	json 'select(.event == "status") | .last_pass_exit' 4
+}
+
+@test "what is settled before anything is read is told once, however many bands it is in" {
+	mkdir t
+	data 1 100000000 >t/large
+	data 2 10000 >t/small
+	touch -d '2020-01-02 03:04:05' t/large t/small
+	settle
+	expect 0 run -q --no-parity t
+	# Ages of its own for each extent.
+	for n in 1 2 3; do expect 0 run -q --max-bytes=1 t; done
+	for f in large small; do edit_quietly "t/$f" 5000; done
+	expect 4 run -q t
+	edit t/large 90000000
+	edit t/small 9000
+	for limit in max-bytes=1 max-bytes=40M portion=50%; do
+		expect 4 run --json "--$limit" t
+		json 'select(.event == "damage") | .path' "large small"
+		tally "altered=2 blocks_damaged=2 files_damaged=2"
+	done
+}

@@ -237,6 +237,10 @@ stored() {
 	says "--no-parity"
 	expect 0 status --state=state/s t
 	has "recorded     nothing" || has "recorded     0 files"
-	rm -r state/s
+	# What is advised works, although there is a manifest by now.
 	expect 0 run -q --no-parity --state=state/s t
+	expect 0 config --state=state/s t
+	has "parity=off"
+	expect 16 run --parity=64 --state=state/s t
+	says "use 'config'"
 }

@@ -68,7 +68,8 @@ static void test_classes(void **state SCR_UNUSED)
 	assert_int_equal(stamp(disk, SCR_CONTENT_AUTO, 60 * MIB, 30 * MIB).ino, 0);
 	assert_int_equal(stamp(disk, SCR_CONTENT_FIXED, 40 * MIB, 16 * MIB).ino, 0);
 	/* content=changing is for what has no other rule: not for tables and what lies between. */
-	assert_int_equal(stamp(disk, SCR_CONTENT_CHANGING, 60 * MIB, MIB).ino, SCR_STAMP_CHANGING);
+	assert_int_equal(stamp(disk, SCR_CONTENT_CHANGING, 60 * MIB, MIB).ino,
+			 SCR_STAMP_CHANGING | SCR_STAMP_UNKNOWN);
 	assert_int_equal(stamp(disk, SCR_CONTENT_CHANGING, 80 * MIB, 20 * MIB).ino, 0);
 }
 
@@ -78,7 +79,7 @@ static void test_bare_device(void **state SCR_UNUSED)
 
 	assert_int_equal(scr_region_stamp(&bare, 1, SIZE, SCR_CONTENT_AUTO, 0, MIB).ino, 0);
 	assert_int_equal(scr_region_stamp(&bare, 1, SIZE, SCR_CONTENT_CHANGING, 0, MIB).ino,
-			 SCR_STAMP_CHANGING);
+			 SCR_STAMP_CHANGING | SCR_STAMP_UNKNOWN);
 }
 
 static void test_untouched(void **state SCR_UNUSED)
@@ -141,6 +142,70 @@ static void test_lost_evidence(void **state SCR_UNUSED)
 	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 20 * MIB), SCR_JUDGED_ALTERED);
 }
 
+/* What went bad is no write, whatever else can be told: not another UUID, read from a superblock
+ * that is wrong, nor a neighbour in the same extent that lost its evidence. */
+static void test_damaged(void **state SCR_UNUSED)
+{
+	struct scr_region now[REGIONS];
+
+	memcpy(now, disk, sizeof(now));
+	now[1].evidence = false;
+	now[1].damaged = true;
+	strcpy(now[1].uuid, "A");
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 20 * MIB), SCR_JUDGED_ALTERED);
+	assert_int_equal(judge(disk, now, SCR_CONTENT_CHANGING, 20 * MIB), SCR_JUDGED_ALTERED);
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 50 * MIB), SCR_JUDGED_UNSURE);
+	/* LVM in the second half of that extent. */
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 41 * MIB), SCR_JUDGED_ALTERED);
+	/* LVM that is damaged itself, beside ext4 that shows that it was not written, or was. */
+	memcpy(now, disk, sizeof(now));
+	now[2].damaged = true;
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 50 * MIB), SCR_JUDGED_ALTERED);
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 39 * MIB), SCR_JUDGED_ROT);
+	now[1].token = 8;
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 39 * MIB), SCR_JUDGED_ALTERED);
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 20 * MIB), SCR_JUDGED_WRITTEN);
+	/* It was recorded like that: no news. */
+	assert_int_equal(judge(now, now, SCR_CONTENT_AUTO, 50 * MIB), SCR_JUDGED_UNSURE);
+	/* A damaged table. */
+	memcpy(now, disk, sizeof(now));
+	now[0].damaged = true;
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 0), SCR_JUDGED_ROT);
+	now[1].token = 8;
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 2 * MIB), SCR_JUDGED_ALTERED);
+}
+
+/* Not recognised at all, where differences are said to be writes. */
+static void test_lost_and_changing(void **state SCR_UNUSED)
+{
+	struct scr_region now[REGIONS];
+
+	memcpy(now, disk, sizeof(now));
+	now[1] = (struct scr_region){
+		.offset = MIB, .length = 39 * MIB, .kind = SCR_REGION_EMPTY, .partition = 1};
+	assert_int_equal(judge(disk, now, SCR_CONTENT_CHANGING, 20 * MIB), SCR_JUDGED_ALTERED);
+	assert_int_equal(judge(now, now, SCR_CONTENT_CHANGING, 20 * MIB), SCR_JUDGED_UNSURE);
+}
+
+/* A machine that crashed: its file system shows that it was mounted, which is writing. */
+static void test_dirty(void **state SCR_UNUSED)
+{
+	struct scr_region now[REGIONS];
+
+	memcpy(now, disk, sizeof(now));
+	now[1].evidence = false;
+	now[1].dirty = true;
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 20 * MIB), SCR_JUDGED_WRITTEN);
+	assert_int_equal(judge(disk, now, SCR_CONTENT_FIXED, 20 * MIB), SCR_JUDGED_ROT);
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 0), SCR_JUDGED_ROT);
+	/* Its neighbour in that extent is as uncertain as ever. */
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 41 * MIB), SCR_JUDGED_UNSURE);
+	/* It was that already. */
+	assert_int_equal(judge(now, now, SCR_CONTENT_AUTO, 20 * MIB), SCR_JUDGED_UNSURE);
+	now[1].damaged = true;
+	assert_int_equal(judge(disk, now, SCR_CONTENT_AUTO, 20 * MIB), SCR_JUDGED_ALTERED);
+}
+
 static void test_recorded_in_use(void **state SCR_UNUSED)
 {
 	struct scr_stamp is = stamp(disk, SCR_CONTENT_AUTO, 16 * MIB, 16 * MIB), was = is;
@@ -159,6 +224,9 @@ int main(void)
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_another_file_system),
 		cmocka_unit_test(test_lost_evidence),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_lost_and_changing),
+		cmocka_unit_test(test_dirty),
 		cmocka_unit_test(test_recorded_in_use),
 	};
 

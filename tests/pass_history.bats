@@ -127,6 +127,25 @@ setup() {
 	says "outer/t/.bitscrub/history is a symbolic link, which state never is: remove it"
 }
 
+@test "one that can't be read now is kept, and one on bad sectors begun anew" {
+	need_root
+	need strace jq
+	expect 0 run -q t
+	cp -p t/.bitscrub/history before
+	run --separate-stderr strace -f -qq -o trace -P history -e trace=openat \
+		-e inject=openat:error=EMFILE:when=1 "$SCRUB" run --json t
+	[ "$status" = 8 ] || { cat trace; show; false; }
+	json 'select(.event == "trouble") | .message' "the pass is done, but could not be added to its history: cannot open $W/t/.bitscrub/history: Too many open files"
+	cmp t/.bitscrub/history before
+	[ ! -e t/.bitscrub/history.tmp ]
+	run --separate-stderr strace -f -qq -o trace -P "$W/t/.bitscrub/history" -e trace=pread64 \
+		-e inject=pread64:error=EIO "$SCRUB" run -q t
+	[ "$status" = 0 ] || { cat trace; show; false; }
+	says "the history of passes is lost: cannot read $W/t/.bitscrub/history"
+	expect 0 status --json --history t
+	json .event "pass summary"
+}
+
 @test "that it could not be written is trouble, and the pass is published" {
 	need_root
 	need strace jq

@@ -169,7 +169,7 @@ finish() {
 }
 
 # With a state root of its own: $ROOT is what lies below it. Runs in a private mount namespace.
-private_root() {
+private_root() { # without what other tests have mounted, which this would keep busy
 	need_root
 	need unshare
 	local root
@@ -181,7 +181,9 @@ private_root() {
 	cat >"$W/private" <<-EOF
 		#!/bin/sh
 		exec unshare -m --propagation private sh -c \
-			'mount --bind "\$0" ${root%/*} && exec "\$@"' "$W/lib" "$SCRUB" "\$@"
+			'findmnt -rno TARGET,SOURCE | while read -r m d; do case "\$m \$d" in
+				$W/*) ;; *" /dev/loop"*) umount -l "\$m" ;; esac; done
+			mount --bind "\$0" ${root%/*} && exec "\$@"' "$W/lib" "$SCRUB" "\$@"
 	EOF
 	chmod 755 "$W/private"
 	SCRUB=$W/private

@@ -47,11 +47,14 @@ sub lacking {
 	return;
 }
 
-# Goes on in a mount namespace of its own, with the same arguments.
+# Goes on in a mount namespace of its own, with the same arguments. Its copies of what other tests have
+# mounted go first: they would keep loop devices busy that those tests let go of meanwhile.
 sub enter_namespace {
 	return if ($ENV{SCENE_NAMESPACE} // 0) == $$;
 	exec 'unshare', '-m', '--propagation', 'private', 'sh', '-c',
-		'SCENE_NAMESPACE=$$ exec "$@"', 'sh', $^X, $0, @_;
+		'findmnt -rno TARGET,SOURCE | sed -n "s,\(.*\) /dev/loop.*,\1,p" |
+			while read -r target; do umount -l "$target" 2>/dev/null; done
+		SCENE_NAMESPACE=$$ exec "$@"', 'sh', $^X, $0, @_;
 	die "unshare: $!\n";
 }
 
@@ -346,12 +349,16 @@ sub images_of_life {
 
 my @forced = ('@', 'd/altered', 'd/short', 'd/long');
 
+# A part of a pass, told to a monitor.
+my @limited = (@run, '--max-bytes=100K', '--metrics=%');
+
 # Name, image it begins with, the command, and what comes after it: each list of commands in turn,
 # and then a pass. Whatever happens to the command, that must lead to the same end.
 our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next => $_->[3] } } (
 	['init', 'planted', ['init'], [[]]],
 	['first', 'planted', [@run], [[]]],
 	['run', 'edited', [@run], [[]]],
+	['limited', 'edited', [@limited], [[[@limited]]]],
 	['run-repair', 'edited', [@run, '--repair'],
 		[[[@run, '--repair']], [[@run], ['repair']]]],
 	['repair', 'damaged', ['repair'], [[['repair']], [[@run], ['repair']]]],
@@ -368,11 +375,11 @@ our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next =>
 	['config', 'damaged', ['config', '@', 'stale-after=60'], [[['config', '@', 'stale-after=60']]]],
 );
 
-# The arguments of a command: the tree is where @ is, or last.
+# The arguments of a command: the tree is where @ is, or last; metrics where % is.
 sub line {
 	my @words = @_;
 	push @words, '@' unless grep { $_ eq '@' } @words;
-	return map { $_ eq '@' ? $tree : $_ } @words;
+	return map { $_ eq '@' ? $tree : s{%}{$fs/metrics}r } @words;
 }
 
 # What comes after a step, in the way number $turn: the exit status of each command.

@@ -5,7 +5,7 @@ package Scene;
 use strict;
 use warnings;
 
-our ($tree, $state);
+our ($fs, $tree, $state);
 
 # What each step leads to when nothing is in its way.
 sub reference {
@@ -22,9 +22,16 @@ sub reference {
 		my @exits = go_on($step, $turn);
 		my ($known) = timeless(known('manifest'));
 		push @{ $r{ways} }, { exit => $exits[-1], files => files(), known => $known,
-			verify => scrub('verify', $tree) };
+			verify => scrub('verify', $tree), passes => passes() };
 	}
 	return \%r;
+}
+
+# How many passes the history knows; dies if it is not sound.
+sub passes {
+	my $exit = scrub('status', '--json', '--history', $tree);
+	die "history: exit $exit: ", said() if $exit & ~4;
+	return scalar(() = said() =~ /"event":"pass"/g);
 }
 
 # Whether content is made of units of the one and of the other.
@@ -76,8 +83,15 @@ sub check_state {
 	die "status: exit $exit: ", said() if $exit & ~12;
 }
 
+# A monitor finds all of them, whenever it looks.
+sub whole_metrics {
+	my $metrics = get("$fs/metrics") // return;
+	die "metrics are cut short\n" if $metrics !~ /^bitscrub_damaged_files\{.*kind="changed"\} \d+\n\z/m;
+}
+
+# $forgets: what was to be read of the history could not be.
 sub check_end {
-	my ($way, @exits) = @_;
+	my ($way, $forgets, @exits) = @_;
 	for (@exits) {
 		die "afterwards: exits @exits\n" if $_ & ~15;
 	}
@@ -90,9 +104,16 @@ sub check_end {
 	}
 	my ($known, @segments) = timeless(known('manifest'));
 	die "afterwards other records:\n", differing($known, $way->{known}) if $known ne $way->{known};
+	# The step itself may be missing.
+	my $passes = passes();
+	die "afterwards $passes passes, not $way->{passes}\n"
+		if $passes != $way->{passes} && $passes != $way->{passes} - 1 && !$forgets;
 	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 history parity/ undo/);
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
-	push @stray, glob("$ENV{TMPDIR}/*");
+	push @stray, glob("$ENV{TMPDIR}/*"), 
+		# A kill leaves what it was writing for the monitor.
+		grep { !m{/(?:t|lost\+found|metrics(?:\.\w{6})?)$} } glob("$fs/*");
+	whole_metrics();
 	die "afterwards stray: @stray\n" if @stray;
 	# Data and parity, both read again.
 	my $exit = scrub('verify', $tree);

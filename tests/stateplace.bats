@@ -22,11 +22,44 @@ as_root() {
 	says "$W/tree/.bitscrub belongs to user 65534"
 	as_root 8 accept tree .
 	diff -r before tree
-	# Reading it is another matter.
-	as_root 0 verify -q tree
-	as_root 0 list tree
+	# Nor is it believed, but for a manifest that root names himself.
+	for verb in verify list status "export --format=sfv"; do
+		# shellcheck disable=SC2086 # words
+		as_root 8 $verb tree
+		says "$W/tree/.bitscrub belongs to user 65534, neither root nor you (user 0)"
+		says "-m FILE"
+		[ -z "$output" ]
+	done
+	as_root 0 verify -q -m tree/.bitscrub/manifest tree
+	as_root 0 list -m tree/.bitscrub/manifest tree
 	[ "$(wc -l <<<"$output")" -eq 10 ]
+	diff -r before tree
 	expect 0 run -q tree
+}
+
+@test "a state that was forged to fit damaged files gives root no all-clear" {
+	private_root
+	tree tree 10
+	expect 0 run -q tree
+	# The owner of the tree makes a file another one, and a state that says so.
+	cp -a tree evil
+	rm -r evil/.bitscrub
+	flip evil/d000/f00003 7
+	expect 0 run -q evil
+	flip_quietly tree/d000/f00003 7
+	mv tree/.bitscrub good
+	mv evil/.bitscrub tree/
+	chown -R 12345 tree
+	expect 8 verify tree
+	says "$W/tree/.bitscrub belongs to user 12345"
+	hasnt "No damage"
+	expect 8 verify --state=tree/.bitscrub tree
+	hasnt "No damage"
+	# One file of theirs in a directory of root's is no better.
+	chown 0 tree/.bitscrub
+	expect 8 verify --state=tree/.bitscrub tree
+	says "$W/tree/.bitscrub/manifest belongs to user 12345"
+	expect 4 verify --state=good tree
 }
 
 @test "a manifest of another user in one's own directory is refused" {
@@ -150,6 +183,12 @@ as_root() {
 	says "$W/tree/.bitscrub belongs to user 12345"
 	says "--state DIR"
 	[ ! -e "$ROOT" ]
+	for verb in verify status list; do
+		expect 8 "$verb" tree
+		says "$W/tree/.bitscrub belongs to user 12345"
+		says "-m FILE"
+		[ -z "$output" ]
+	done
 	# Where he has, nobody can get in its way.
 	rm -r tree/.bitscrub
 	expect 0 run -q tree

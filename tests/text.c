@@ -350,6 +350,8 @@ static void test_rate(void **state)
 	assert_true(progress_rate(&r, &p, 3603000000000) == 2500);
 	p.bytes_done += 5000;
 	assert_true(progress_rate(&r, &p, 3605000000000) == 2500);
+	assert_true(progress_stood(1000000000, 2500000000) == 0);
+	assert_true(progress_stood(1000000000, 9000000000) == 8000000000);
 	/* A new phase begins anew. */
 	p.started_ns = 77;
 	assert_true(progress_rate(&r, &p, 3606000000000) == 0);

@@ -105,6 +105,24 @@ check_metrics() {
 	[ "$(grep -c 'bitscrub_files{target="a"' m.prom)" = 1 ]
 }
 
+@test "--metrics: half of them, because the disk was full for a moment, take nobody's place" {
+	need_root
+	need strace
+	long=$(printf 'a%.0s' {1..200})
+	mv a "$long"
+	expect 0 run -q --metrics=m.prom "$long"
+	# More than is written in one go.
+	[ "$(stat -c %s m.prom)" -gt 5000 ]
+	cp m.prom before
+	run --separate-stderr strace -f -qq -o trace -e trace=write -e inject=write:error=ENOSPC:when=1 \
+		"$SCRUB" verify -q --metrics=m.prom "$long"
+	grep -q 'write([0-9]*, "# HELP.*(INJECTED)' trace
+	[ "$status" = 8 ] || { show; false; }
+	says "--metrics: cannot write m.prom"
+	cmp m.prom before
+	[ "$(echo m.prom*)" = m.prom ]
+}
+
 @test "--metrics: that it can't be written is said before anything is read" {
 	expect 8 run -q --metrics=none/m.prom a
 	says "--metrics: cannot write none/m.prom: No such file or directory"

@@ -2,7 +2,7 @@
 /* A token bucket: so many bytes a second, over all threads that take from it.
  *
  *	take(bytes)    the bucket is filled by the time that went by, up to its brim; the bytes go
- *out of it; what is missing then is waited for
+ *	               out of it; what is missing then is waited for
  *
  * The brim is a quarter of a second: after a pause, be it a stopped process or a suspended machine,
  * nobody gets more in one go than after a quiet quarter of a second.

@@ -34,6 +34,8 @@ struct scr_region {
 	char label[64]; /* escaped, for people */
 	bool evidence;  /* token is valid */
 	uint64_t token; /* 0 never is one */
+	bool dirty;     /* no evidence, since a sound superblock or log says that the file system
+			 * was not unmounted in order: written since it last had evidence */
 	bool damaged;   /* a superblock or table here is wrong, gone but for its backup, or
 			 * unreadable: what is told may not be what was there before, and no
 			 * change of it means that somebody wrote */

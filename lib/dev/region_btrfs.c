@@ -48,21 +48,25 @@ static bool mirrored(const struct scr_place *p, const uint8_t *sb)
 	       memcmp(sb + FLAGS, copy + FLAGS, SB_SIZE - FLAGS) == 0;
 }
 
-bool scr_evidence_btrfs(const struct scr_place *p, uint64_t *token, bool *damaged)
+bool scr_evidence_btrfs(const struct scr_place *p, struct scr_region *r)
 {
 	uint8_t sb[SB_SIZE];
 	bool right;
 	uint64_t t;
 
-	*damaged = !read_super(p, PRIMARY, sb);
-	if (*damaged)
+	if (!read_super(p, PRIMARY, sb)) {
+		r->damaged = true;
 		return false;
+	}
 	right = checksum_right(sb);
-	*damaged = !right && scr_get_le16(sb + CSUM_TYPE) == 0;
-	if ((!right && !mirrored(p, sb)) || scr_get_le64(sb + LOG_ROOT) != 0)
+	r->damaged |= !right && scr_get_le16(sb + CSUM_TYPE) == 0;
+	if (!right && !mirrored(p, sb))
+		return false;
+	r->dirty = scr_get_le64(sb + LOG_ROOT) != 0;
+	if (r->dirty)
 		return false;
 	t = scr_token_mix_bytes(0, sb + FSID, 16);
-	*token = scr_token_mix(t, scr_get_le64(sb + GENERATION));
+	r->token = scr_token_mix(t, scr_get_le64(sb + GENERATION));
 	return true;
 }
 

@@ -114,26 +114,34 @@ static bool unmounted(const uint8_t *sb)
 	       !(scr_get_le32(sb + FEATURE_INCOMPAT) & INCOMPAT_RECOVER);
 }
 
-bool scr_evidence_ext(const struct scr_place *p, uint64_t *token, bool *damaged)
+/* Whether nothing speaks against @sb; if it is wrong, r->damaged is set too. */
+static bool is_sound(const struct scr_place *p, const uint8_t *sb, struct scr_region *r)
 {
-	uint8_t sb[SB_SIZE], backup[SB_SIZE];
-	uint64_t t, at;
+	uint8_t backup[SB_SIZE];
+	uint64_t at;
+
+	if (scr_get_le32(sb + FEATURE_RO_COMPAT) & RO_COMPAT_METADATA_CSUM) {
+		r->damaged |= !checksum_right(sb);
+		return checksum_right(sb);
+	}
+	at = backup_at(sb);
+	if (!at || !scr_place_read(p, at, backup, sizeof(backup)))
+		return false;
+	r->damaged |= !agrees_with(sb, backup);
+	return agrees_with(sb, backup) && times_in_order(sb);
+}
+
+bool scr_evidence_ext(const struct scr_place *p, struct scr_region *r)
+{
+	uint8_t sb[SB_SIZE];
+	uint64_t t;
 
 	if (!scr_place_read(p, SB_AT, sb, sizeof(sb)) || scr_get_le16(sb + MAGIC) != EXT_MAGIC)
 		return false;
-	if (scr_get_le32(sb + FEATURE_RO_COMPAT) & RO_COMPAT_METADATA_CSUM) {
-		*damaged = !checksum_right(sb);
-	} else {
-		at = backup_at(sb);
-		if (!at || !scr_place_read(p, at, backup, sizeof(backup)))
-			return false;
-		*damaged = !agrees_with(sb, backup);
-		if (!times_in_order(sb))
-			return false;
-	}
-	if (*damaged)
+	if (!is_sound(p, sb, r))
 		return false;
-	if (!unmounted(sb))
+	r->dirty = !unmounted(sb);
+	if (r->dirty)
 		return false;
 	t = scr_token_mix_bytes(0, sb + UUID, 16);
 	t = scr_token_mix(t, scr_get_le32(sb + WTIME));
@@ -142,7 +150,7 @@ bool scr_evidence_ext(const struct scr_place *p, uint64_t *token, bool *damaged)
 	t = scr_token_mix(t, scr_get_le32(sb + TIMES_HI));
 	t = scr_token_mix(t, scr_get_le16(sb + MNT_COUNT));
 	t = scr_token_mix(t, scr_get_le16(sb + STATE));
-	*token = scr_token_mix(t, scr_get_le64(sb + KBYTES_WRITTEN));
+	r->token = scr_token_mix(t, scr_get_le64(sb + KBYTES_WRITTEN));
 	return true;
 }
 

@@ -25,10 +25,11 @@ uint32_t scr_crc32c(uint32_t crc, const void *data, size_t len);
 uint64_t scr_token_mix(uint64_t token, uint64_t value);
 uint64_t scr_token_mix_bytes(uint64_t token, const uint8_t *p, size_t len);
 
-/* Whether there is evidence, and its token. *damaged is set if the superblock is wrong. */
-bool scr_evidence_ext(const struct scr_place *p, uint64_t *token, bool *damaged);
-bool scr_evidence_xfs(const struct scr_place *p, uint64_t *token, bool *damaged);
-bool scr_evidence_btrfs(const struct scr_place *p, uint64_t *token, bool *damaged);
+/* Whether there is evidence: r->token. Sets r->damaged if the superblock is wrong, r->dirty if it
+ * is right and says that the file system was not unmounted. */
+bool scr_evidence_ext(const struct scr_place *p, struct scr_region *r);
+bool scr_evidence_xfs(const struct scr_place *p, struct scr_region *r);
+bool scr_evidence_btrfs(const struct scr_place *p, struct scr_region *r);
 
 /* A file system whose primary superblock is beyond recognition, by a backup of it: type and UUID.
  * False: none is found. */

@@ -108,19 +108,17 @@ static bool find_evidence(const struct scr_place *p, struct scr_region *r)
 {
 	static const struct {
 		const char *type;
-		bool (*find)(const struct scr_place *p, uint64_t *token, bool *damaged);
+		bool (*find)(const struct scr_place *p, struct scr_region *r);
 	} kinds[] = {
 		{"ext2", scr_evidence_ext},    {"ext3", scr_evidence_ext},
 		{"ext4", scr_evidence_ext},    {"xfs", scr_evidence_xfs},
 		{"btrfs", scr_evidence_btrfs},
 	};
-
-	bool found = false, wrong = false;
+	bool found = false;
 
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(kinds); i++)
 		if (strcmp(kinds[i].type, r->type) == 0)
-			found = kinds[i].find(p, &r->token, &wrong);
-	r->damaged |= wrong;
+			found = kinds[i].find(p, r);
 	return found;
 }
 

@@ -27,6 +27,9 @@
 #define RECORD_SECTORS 640
 /* Sectors behind the end that are looked at: more than one flip would have to agree. */
 #define BEHIND 16
+/* What the checksum of a record covers of its first header, and of each other one. */
+#define HEADER_SIZE 328
+#define MORE_HEADER_SIZE 260
 
 struct log {
 	const struct scr_place *p;
@@ -120,9 +123,34 @@ static bool tells_unmount(const struct log *l, const uint8_t *h, uint32_t data)
 	return get_be32(h + 40) == 1 && read_sector(l, data, op) && op[8] == 0xaa && (op[9] & 0x20);
 }
 
+/* Whether the checksum of the record at sector @i is right: a CRC-32C of the header, without
+ * itself, of the headers behind it, and of the data as it is on the disk. */
+static bool record_sound(const struct log *l, uint32_t i, uint32_t headers, uint32_t sectors)
+{
+	uint8_t s[SECTOR];
+	uint32_t crc = ~0u, right = 0, left = 0;
+
+	for (uint32_t n = 0; n < sectors; n++) {
+		if (!read_sector(l, (i + n) % l->sectors, s))
+			return false;
+		if (n == 0) {
+			right = scr_get_le32(s + 32);
+			left = get_be32(s + 12);
+			memset(s + 32, 0, 4);
+			crc = scr_crc32c(crc, s, HEADER_SIZE);
+		} else if (n < headers) {
+			crc = scr_crc32c(crc, s, MORE_HEADER_SIZE);
+		} else {
+			crc = scr_crc32c(crc, s, SCR_MIN(left, (uint32_t)SECTOR));
+			left -= SCR_MIN(left, (uint32_t)SECTOR);
+		}
+	}
+	return ~crc == right;
+}
+
 /* Looks backwards from the end, round the corner too, for the record that ends there; whether
- * unmounting wrote it. */
-static bool unmounted_at(const struct log *l, uint32_t cycle, uint32_t end)
+ * unmounting wrote it. *dirty: something else did, for certain. */
+static bool unmounted_at(const struct log *l, uint32_t cycle, uint32_t end, bool *dirty)
 {
 	uint8_t h[SECTOR];
 
@@ -134,8 +162,14 @@ static bool unmounted_at(const struct log *l, uint32_t cycle, uint32_t end)
 		if (!read_sector(l, i, h))
 			return false;
 		len = record_length(l, h, i, before ? cycle - 1 : cycle, &headers);
-		if (len)
-			return len == back && tells_unmount(l, h, (i + headers) % l->sectors);
+		if (len) {
+			if (len != back)
+				return false;
+			if (tells_unmount(l, h, (i + headers) % l->sectors))
+				return true;
+			*dirty = record_sound(l, i, headers, len);
+			return false;
+		}
 	}
 	return false;
 }
@@ -161,6 +195,7 @@ static bool find_log(const struct scr_place *p, const uint8_t *sb, struct log *l
 static bool read_superblock(const struct scr_place *p, uint8_t *sb, size_t size, bool *damaged)
 {
 	static const uint8_t zero[4];
+	bool was = *damaged; /* as libblkid found it */
 	uint32_t crc, sector;
 
 	if (!scr_place_read(p, 0, sb, SECTOR) || memcmp(sb, "XFSB", 4) != 0)
@@ -175,22 +210,24 @@ static bool read_superblock(const struct scr_place *p, uint8_t *sb, size_t size,
 	crc = scr_crc32c(~0u, sb, 224);
 	crc = scr_crc32c(crc, zero, 4);
 	crc = scr_crc32c(crc, sb + 228, sector - 228);
-	*damaged = ~crc != scr_get_le32(sb + 224);
-	return !*damaged;
+	if (~crc != scr_get_le32(sb + 224))
+		return false;
+	*damaged = was;
+	return true;
 }
 
-bool scr_evidence_xfs(const struct scr_place *p, uint64_t *token, bool *damaged)
+bool scr_evidence_xfs(const struct scr_place *p, struct scr_region *r)
 {
 	uint8_t sb[32768];
 	uint32_t cycle, end;
 	struct log l;
 	uint64_t t;
 
-	if (!read_superblock(p, sb, sizeof(sb), damaged) || !find_log(p, sb, &l) ||
+	if (!read_superblock(p, sb, sizeof(sb), &r->damaged) || !find_log(p, sb, &l) ||
 	    !find_end(&l, &cycle, &end) || !old_behind(&l, cycle, end) ||
-	    !unmounted_at(&l, cycle, end))
+	    !unmounted_at(&l, cycle, end, &r->dirty))
 		return false;
 	t = scr_token_mix_bytes(0, l.uuid, 16);
-	*token = scr_token_mix(t, (uint64_t)cycle << 32 | end);
+	r->token = scr_token_mix(t, (uint64_t)cycle << 32 | end);
 	return true;
 }

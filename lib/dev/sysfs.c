@@ -68,10 +68,10 @@ static bool is_virtual(const char *dir)
 	return strstr(dir, "/virtio") || strstr(dir, "/vbd-");
 }
 
-static bool rotates(const char *dir, unsigned int depth);
+static bool rotates(const char *sys, const char *dir, unsigned int depth);
 
 /* Whether one of the devices that the one at @dir is made of rotates. */
-static bool slave_rotates(const char *dir, unsigned int depth)
+static bool slave_rotates(const char *sys, const char *dir, unsigned int depth)
 {
 	char path[PATH_MAX + 16], slave[PATH_MAX + NAME_MAX + 32];
 	bool found = false;
@@ -84,29 +84,64 @@ static bool slave_rotates(const char *dir, unsigned int depth)
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(slave, sizeof(slave), "%s/%s", path, e->d_name);
-		found = rotates(slave, depth + 1);
+		found = rotates(sys, slave, depth + 1);
 	}
 	if (d)
 		closedir(d);
 	return found;
 }
 
-static bool rotates(const char *dir, unsigned int depth)
+/* A loop device has the bit of the disk that its file is on: what is said of that one counts. False
+ * if there is no such file, or no such disk. */
+static bool backing_disk(const char *dir, dev_t *dev)
+{
+	char path[PATH_MAX + 32], name[PATH_MAX];
+	struct stat st;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/loop/backing_file", dir);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fgets(name, sizeof(name), f))
+		n = strcspn(name, "\n");
+	fclose(f);
+	name[n] = '\0';
+	if (n == 0 || stat(name, &st) < 0)
+		return false;
+	*dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+	return major(*dev) != 0;
+}
+
+static bool number_rotates(const char *sys, dev_t dev, unsigned int depth)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.4000s/%u:%u", sys, major(dev), minor(dev));
+	return rotates(sys, path, depth);
+}
+
+static bool rotates(const char *sys, const char *dir, unsigned int depth)
 {
 	char *real = realpath(dir, NULL), *slash;
 	bool found = false;
+	dev_t below;
 	int own;
 
 	if (!real || depth > DEPTH_MAX)
 		goto out;
-	found = slave_rotates(real, depth);
+	found = slave_rotates(sys, real, depth);
 	own = read_rotational(real);
 	slash = strrchr(real, '/');
 	if (own < 0 && slash) { /* a partition has the queue of its disk */
 		*slash = '\0';
 		own = read_rotational(real);
 	}
-	found = found || (own == 1 && !is_virtual(real));
+	if (own == 1 && backing_disk(real, &below))
+		found = found || number_rotates(sys, below, depth + 1);
+	else
+		found = found || (own == 1 && !is_virtual(real));
 out:
 	free(real);
 	return found;
@@ -114,11 +149,6 @@ out:
 
 bool scr_dev_rotational(dev_t dev, const char *sys_dev_block)
 {
-	char path[PATH_MAX];
-
-	if (major(dev) == 0)
-		return false;
-	snprintf(path, sizeof(path), "%.4000s/%u:%u", sys_dev_block ? sys_dev_block : SYS_DEV_BLOCK,
-		 major(dev), minor(dev));
-	return rotates(path, 0);
+	return major(dev) != 0 &&
+	       number_rotates(sys_dev_block ? sys_dev_block : SYS_DEV_BLOCK, dev, 0);
 }

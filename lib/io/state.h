@@ -57,8 +57,8 @@ char *scr_state_escape(const char *absolute_path);
  * Opens an existing state directory and checks it and what is in it: owned by the effective user,
  * not writable by group or others (mode or ACL), files regular with one link.
  * -ENOENT: none of the candidates exists or holds more than temporary names; -ENOTUNIQ: two found;
- * -EPERM: refused, @why says which and why. @reading: for verbs that only read: another owner than
- * the effective user is accepted, everything else is checked alike.
+ * -EPERM: refused, @why says which and why. @reading: for verbs that only read: root is
+ * accepted as owner besides the effective user, everything else is checked alike.
  */
 int scr_state_open(const struct scr_state_place *p, bool reading, struct scr_state *out,
 		   struct scr_why *why);

@@ -35,16 +35,32 @@ static int check_acl(const char *path, int fd, struct scr_why *why)
 			   path, who.group ? "group" : "user", (unsigned int)who.id, "it");
 }
 
-int scr_state_check_access(const char *path, const struct stat *st, int fd, bool any_owner,
+/* What another user made he may have forged: a manifest that fits changed files would say that all
+ * is right. Only root, who could anyway, is believed besides the effective user, and never written. */
+static int check_owner(const char *path, uid_t owner, bool reading, struct scr_why *why)
+{
+	const uid_t self = geteuid();
+
+	if (owner == self || (reading && owner == 0))
+		return 0;
+	if (reading)
+		return scr_why_set(why, -EPERM, "%.4000s belongs to user %u, neither root nor you "
+				   "(user %u), who may have made up what it says: run this as that "
+				   "user, keep your own state elsewhere with --state DIR, or name "
+				   "the manifest with -m FILE if you trust it nevertheless", path,
+				   (unsigned int)owner, (unsigned int)self);
+	return scr_why_set(why, -EPERM, "%.4096s belongs to user %u and not to you (user %u): run "
+			   "this as that user, or keep your own state elsewhere with --state DIR",
+			   path, (unsigned int)owner, (unsigned int)self);
+}
+
+int scr_state_check_access(const char *path, const struct stat *st, int fd, bool reading,
 			   struct scr_why *why)
 {
-	int ret;
+	int ret = check_owner(path, st->st_uid, reading, why);
 
-	if (!any_owner && st->st_uid != geteuid())
-		return scr_why_set(why, -EPERM, "%.4096s belongs to user %u and not to you (user "
-				   "%u): run this as that user, or keep your own state elsewhere "
-				   "with --state DIR", path, (unsigned int)st->st_uid,
-				   (unsigned int)geteuid());
+	if (ret < 0)
+		return ret;
 	/* First, because it says more than the group bits, which are the mask of an ACL. */
 	ret = fd >= 0 ? check_acl(path, fd, why) : 0;
 	if (ret < 0)
@@ -85,7 +101,7 @@ static bool links_are_ours(int dirfd, const struct stat *st)
 	return scr_dir_each(dirfd, count_link, &c) == 0 && c.found == st->st_nlink;
 }
 
-static int check_file(int dirfd, const char *path, const struct stat *st, int fd, bool any_owner,
+static int check_file(int dirfd, const char *path, const struct stat *st, int fd, bool reading,
 		      struct scr_why *why)
 {
 	if (S_ISLNK(st->st_mode))
@@ -97,14 +113,14 @@ static int check_file(int dirfd, const char *path, const struct stat *st, int fd
 		return scr_why_set(why, -EPERM, "%.4096s has %lu links, so it can be changed by "
 				   "another name: replace it by a copy of itself if you trust "
 				   "what is there", path, (unsigned long)st->st_nlink);
-	return scr_state_check_access(path, st, fd, any_owner, why);
+	return scr_state_check_access(path, st, fd, reading, why);
 }
 
 int scr_state_check_file(int dirfd, const char *dirpath, const char *name, const struct stat *st,
-			 int fd, bool any_owner, struct scr_why *why)
+			 int fd, bool reading, struct scr_why *why)
 {
 	char *path = scr_path_join(dirpath, name);
-	int ret = path ? check_file(dirfd, path, st, fd, any_owner, why) : -ENOMEM;
+	int ret = path ? check_file(dirfd, path, st, fd, reading, why) : -ENOMEM;
 
 	free(path);
 	return ret;
@@ -113,7 +129,7 @@ int scr_state_check_file(int dirfd, const char *dirpath, const char *name, const
 struct content {
 	int dirfd;
 	const char *path;
-	bool any_owner, bare;
+	bool reading, bare;
 	struct scr_why *why;
 };
 
@@ -125,7 +141,7 @@ static int check_subdir(const struct content *c, const char *name, const struct 
 	if (!path)
 		return -ENOMEM;
 	if (S_ISDIR(st->st_mode))
-		ret = scr_state_check_access(path, st, -1, c->any_owner, c->why);
+		ret = scr_state_check_access(path, st, -1, c->reading, c->why);
 	else
 		ret = scr_why_set(c->why, -EPERM, "%.4096s is no directory: remove it", path);
 	free(path);
@@ -147,13 +163,13 @@ static int check_entry(void *arg, const char *name)
 	/* Temporary names are never read: scr_state_new_file() looks at what it replaces. */
 	if (temporary || !scr_state_name_defined(SCR_STATE_TOP, name, false))
 		return 0;
-	return scr_state_check_file(c->dirfd, c->path, name, &st, -1, c->any_owner, c->why);
+	return scr_state_check_file(c->dirfd, c->path, name, &st, -1, c->reading, c->why);
 }
 
-int scr_state_check_content(int dirfd, const char *path, bool any_owner, bool *bare,
+int scr_state_check_content(int dirfd, const char *path, bool reading, bool *bare,
 			    struct scr_why *why)
 {
-	struct content c = {dirfd, path, any_owner, true, why};
+	struct content c = {dirfd, path, reading, true, why};
 	int ret;
 
 	/* A sentence of a refusal must not be overwritten by that of a failing call. */

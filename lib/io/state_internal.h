@@ -33,16 +33,16 @@ struct scr_acl_writer {
  */
 bool scr_acl_lets_write(const uint8_t *acl, size_t len, uid_t euid, struct scr_acl_writer *who);
 
-/* Refuses (-EPERM, @why) what is not owned by the effective user (unless @any_owner) or can be
+/* Refuses (-EPERM, @why) what is not owned by the effective user (or root, if @reading) or can be
  * written by others. @fd: a descriptor for the ACL, or -1. */
-int scr_state_check_access(const char *path, const struct stat *st, int fd, bool any_owner,
+int scr_state_check_access(const char *path, const struct stat *st, int fd, bool reading,
 			   struct scr_why *why);
 /* The same, and refuses what is no regular file or has links outside of the state directory. */
 int scr_state_check_file(int dirfd, const char *dirpath, const char *name, const struct stat *st,
-			 int fd, bool any_owner, struct scr_why *why);
+			 int fd, bool reading, struct scr_why *why);
 /* Checks every entry of @dirfd that the format defines. *bare: it holds no more than temporary
  * names. */
-int scr_state_check_content(int dirfd, const char *path, bool any_owner, bool *bare,
+int scr_state_check_content(int dirfd, const char *path, bool reading, bool *bare,
 			    struct scr_why *why);
 
 /* Where state is to be, given that it is below the state root if @root. */

@@ -309,6 +309,11 @@ static int put_trailer(struct scr_mwriter *w, const struct scr_trailer *t)
 	return flush_group(w);
 }
 
+const struct scr_trailer *scr_mwriter_sum(const struct scr_mwriter *w)
+{
+	return &w->tally.sum;
+}
+
 int scr_mwriter_finish(struct scr_mwriter *w, const struct scr_trailer *pass,
 		       struct scr_trailer *out)
 {

@@ -29,6 +29,8 @@ int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header
 int scr_mwriter_file(struct scr_mwriter *w, const struct scr_file_record *f);
 int scr_mwriter_link(struct scr_mwriter *w, const struct scr_link_record *l);
 int scr_mwriter_extent(struct scr_mwriter *w, const struct scr_extent *e);
+/* The counts of what was written so far. */
+const struct scr_trailer *scr_mwriter_sum(const struct scr_mwriter *w);
 /* Writes the trailer (counts from what was written, the pass fields from @pass) and flushes; the
  * caller syncs. @out, if not NULL, receives the trailer (scr_trailer_free). */
 int scr_mwriter_finish(struct scr_mwriter *w, const struct scr_trailer *pass,

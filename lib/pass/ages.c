@@ -6,26 +6,42 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 
-/* What it covers where nothing was checked yet: the ctimes of new files. */
-#define FIRST_SPAN_NS (64 * 86400 * SCR_NS_PER_S)
+/* A slot of an age is at most a 2048th of it; none is shorter than 2^20 ns, about a millisecond. */
+#define FINE_BITS 11
+#define UNIT_BITS 20
 
 static int64_t step_of(int64_t span, uint32_t slots)
 {
 	return SCR_MAX(span / slots + 1, INT64_C(1));
 }
 
-void scr_ages_init(struct scr_ages *a, int64_t now, int64_t oldest, int64_t newest)
+void scr_ages_init(struct scr_ages *a, int64_t now, int64_t newest)
 {
-	int64_t from = oldest > 0 && oldest <= now ? oldest : now - FIRST_SPAN_NS;
-
-	/* Some slots before the oldest, for what shall come before it. */
-	from -= (now + SCR_AGES_SLACK_NS - from) / 1024;
 	*a = (struct scr_ages){
 		.now = now,
-		.oldest = from,
-		.past_step = step_of(now + SCR_AGES_SLACK_NS - from, SCR_AGES_PAST),
 		.future_step = step_of(newest > now ? newest - now : 0, SCR_AGES_FUTURE - 1),
 	};
+}
+
+/* How old a check is that is not in the future; as old as can be if that can't be told. */
+static int64_t age_of(const struct scr_ages *a, int64_t key)
+{
+	int64_t age;
+
+	if (key >= a->now)
+		return 0;
+	return __builtin_sub_overflow(a->now, key, &age) ? INT64_MAX : age;
+}
+
+/* The slots of an octave are of one length, which doubles from octave to octave. */
+static uint32_t rank_of(int64_t age)
+{
+	uint64_t units = (uint64_t)age >> UNIT_BITS;
+	unsigned int shift = 0;
+
+	while (units >> shift >= 2u << FINE_BITS)
+		shift++;
+	return (shift << FINE_BITS) + (uint32_t)(units >> shift);
 }
 
 bool scr_ages_is_future(const struct scr_ages *a, int64_t key)
@@ -43,8 +59,16 @@ uint32_t scr_ages_slot(const struct scr_ages *a, int64_t key)
 		i = 1 + (key - a->now) / a->future_step;
 		return (uint32_t)SCR_MIN(i, (int64_t)SCR_AGES_FUTURE - 1);
 	}
-	i = key > a->oldest ? (key - a->oldest) / a->past_step : 0;
-	return SCR_AGES_FUTURE + (uint32_t)SCR_MIN(i, (int64_t)SCR_AGES_PAST - 1);
+	return SCR_AGES_SLOTS - 1 - rank_of(age_of(a, key));
+}
+
+int64_t scr_ages_before(const struct scr_ages *a, int64_t key)
+{
+	int64_t step = (age_of(a, key) >> (FINE_BITS - 1)) + (INT64_C(2) << UNIT_BITS);
+
+	if (!scr_ages_is_future(a, key))
+		return key > step ? key - step : 0;
+	return SCR_MAX(key - 2 * a->future_step, a->now + SCR_AGES_SLACK_NS + 1);
 }
 
 void scr_ages_add(struct scr_ages *a, int64_t key, uint64_t bytes)

@@ -135,12 +135,20 @@ void scr_device_stat(const struct scr_pass *p, struct stat *st)
 	};
 }
 
+/* Not a duplicate: the reader makes it direct, and what the regions are read through must not be.
+ */
 int scr_device_open_file(struct scr_pass *p, struct stat *st)
 {
-	int fd = fcntl(p->rootfd, F_DUPFD_CLOEXEC, 0);
+	int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat is;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT ? -ENODEV : -errno; /* it is no file that was removed */
+	/* The name may be another disk's by now. */
+	if (fstat(fd, &is) < 0 || !S_ISBLK(is.st_mode) || is.st_rdev != p->device->d.dev) {
+		close(fd);
+		return -ENODEV;
+	}
 	scr_device_stat(p, st);
 	return fd;
 }
@@ -253,11 +261,25 @@ int scr_device_use(const struct scr_pass *p, struct scr_use *use)
 	return r;
 }
 
+int scr_device_guard_medium(struct scr_pass *p)
+{
+	if (!p->device || p->device->d.size > 0)
+		return 0;
+	scr_trouble(p, NULL, 0, 0,
+		    "the device has no size: there is no medium in it, or nothing is attached to "
+		    "it; nothing was read or changed");
+	return -ENOMEDIUM;
+}
+
 int scr_device_guard_use(struct scr_pass *p, bool strict)
 {
 	struct scr_pass_device *d = p->device;
-	int r = d ? scr_device_use(p, &d->use) : 0;
+	int r = scr_device_guard_medium(p);
 
+	if (r == 0 && d)
+		r = scr_device_use(p, &d->use);
+	if (r == -ENOMEDIUM)
+		return r;
 	if (r < 0) {
 		scr_trouble(p, NULL, 0, -r, "cannot tell whether the device is in use");
 		return r;

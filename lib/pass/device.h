@@ -51,6 +51,11 @@ enum {
 	SCR_STAMP_EVIDENCE = 1, /* file systems that show when they were written */
 	SCR_STAMP_CHANGING = 2, /* may be written without a trace */
 	SCR_STAMP_IN_USE = 4,   /* recorded while somebody could write */
+	SCR_STAMP_DAMAGED = 8,  /* a superblock or table there was wrong */
+	/* Of what is there now; never recorded: */
+	SCR_STAMP_DIRTY = 16,    /* a file system that was not unmounted in order */
+	SCR_STAMP_UNKNOWN = 32,  /* nothing that is known */
+	SCR_STAMP_RECORDED = 15, /* what is recorded of these */
 };
 
 /*
@@ -88,7 +93,9 @@ bool scr_device_same_size(const struct scr_pass *p, int fd);
 
 /* As scr_device_in_use(), but who holds it for a moment only is waited for. */
 int scr_device_use(const struct scr_pass *p, struct scr_use *use);
-/* Refuses a device that is in use: -EBUSY (said). --force-mounted (not if @strict) goes on, with a
+/* Refuses an empty drive: all that is recorded of a medium would be missing. -ENOMEDIUM (said). */
+int scr_device_guard_medium(struct scr_pass *p);
+/* Refuses an empty drive, and a device that is in use: -EBUSY (said). --force-mounted (not if @strict) goes on, with a
  * warning. 0 for other targets. */
 int scr_device_guard_use(struct scr_pass *p, bool strict);
 /* Compares with what the manifest says, and notes the present identity in p->header. -EBADMSG

@@ -53,16 +53,18 @@ static uint64_t class_of(const struct scr_region *r, enum scr_device_content con
 	case SCR_REGION_TABLE:
 		return 0;
 	case SCR_REGION_BARE:
-		return alone && changing ? SCR_STAMP_CHANGING : 0;
+		return alone && changing ? SCR_STAMP_CHANGING | SCR_STAMP_UNKNOWN : 0;
 	case SCR_REGION_EMPTY:
-		return changing ? SCR_STAMP_CHANGING : 0;
+		return changing ? SCR_STAMP_CHANGING | SCR_STAMP_UNKNOWN : 0;
 	case SCR_REGION_FS:
 	case SCR_REGION_STACK:
 		break;
 	}
 	if (r->evidence)
 		return SCR_STAMP_EVIDENCE;
-	return content == SCR_CONTENT_FIXED ? 0 : SCR_STAMP_CHANGING;
+	if (content == SCR_CONTENT_FIXED)
+		return 0;
+	return SCR_STAMP_CHANGING | (r->dirty ? SCR_STAMP_DIRTY : 0);
 }
 
 struct scr_stamp scr_region_stamp(const struct scr_region *list, size_t count, uint64_t size,
@@ -76,6 +78,7 @@ struct scr_stamp scr_region_stamp(const struct scr_region *list, size_t count, u
 		if (r->offset >= offset + length || offset >= r->offset + r->length)
 			continue;
 		class |= class_of(r, content, count == 1);
+		class |= r->damaged ? SCR_STAMP_DAMAGED : 0;
 		layout = hash_region(layout, r);
 		if (r->evidence)
 			tokens = hash_number(tokens, r->token);
@@ -95,27 +98,40 @@ enum scr_device_judgement scr_stamp_judge(const struct scr_stamp *was,
 {
 	bool alike = was->ctime_ns == extent->ctime_ns;
 	bool had = was->ino & SCR_STAMP_EVIDENCE;
+	bool lost = had && !(extent->ino & (SCR_STAMP_EVIDENCE | SCR_STAMP_DIRTY));
 
 	if (was->ino & SCR_STAMP_IN_USE)
 		return SCR_JUDGED_WRITTEN;
-	if (block->ino == 0)
+	if (!(block->ino & (SCR_STAMP_EVIDENCE | SCR_STAMP_CHANGING)))
 		return alike ? SCR_JUDGED_ROT : SCR_JUDGED_ALTERED;
-	if (!(block->ino & SCR_STAMP_CHANGING)) {
-		if (alike && had && was->mtime_ns == extent->mtime_ns)
-			return SCR_JUDGED_ROT;
-		return SCR_JUDGED_WRITTEN;
-	}
-	if (alike && had && !(extent->ino & SCR_STAMP_EVIDENCE))
+	if (!(block->ino & SCR_STAMP_CHANGING) && alike && had && was->mtime_ns == extent->mtime_ns)
+		return SCR_JUDGED_ROT;
+	/* What went wrong here since says nothing, and least of all that somebody wrote. */
+	if ((extent->ino & SCR_STAMP_DAMAGED) && !(was->ino & SCR_STAMP_DAMAGED))
 		return SCR_JUDGED_ALTERED;
-	return SCR_JUDGED_UNSURE;
+	if (!(block->ino & SCR_STAMP_CHANGING))
+		return SCR_JUDGED_WRITTEN;
+	if (lost && (alike || (block->ino & SCR_STAMP_UNKNOWN)))
+		return SCR_JUDGED_ALTERED;
+	/* It had evidence once, and now is found mounted: no other way than writing leads there. */
+	return had && alike && (block->ino & SCR_STAMP_DIRTY) ? SCR_JUDGED_WRITTEN
+							      : SCR_JUDGED_UNSURE;
+}
+
+static struct scr_stamp stamp_now(const struct scr_pass *p, uint64_t offset, uint64_t length)
+{
+	const struct scr_pass_device *d = p->device;
+
+	return scr_region_stamp(d->regions, d->region_count, d->d.size, p->policy.content, offset,
+				length);
 }
 
 struct scr_stamp scr_device_stamp(const struct scr_pass *p, uint64_t offset, uint64_t length)
 {
 	const struct scr_pass_device *d = p->device;
-	struct scr_stamp s = scr_region_stamp(d->regions, d->region_count, d->d.size,
-					      p->policy.content, offset, length);
+	struct scr_stamp s = stamp_now(p, offset, length);
 
+	s.ino &= SCR_STAMP_RECORDED;
 	if (d->forced)
 		s.ino |= SCR_STAMP_IN_USE;
 	return s;
@@ -124,12 +140,10 @@ struct scr_stamp scr_device_stamp(const struct scr_pass *p, uint64_t offset, uin
 enum scr_device_judgement scr_device_judge(const struct scr_pass *p, const struct scr_cut *cut,
 					   const struct scr_stamp *was, uint32_t i)
 {
-	struct scr_stamp extent = scr_device_stamp(p, cut->offset, cut->length);
-	struct scr_stamp block = scr_device_stamp(p, cut->offset + (uint64_t)i * cut->block,
-						  scr_block_length(cut, i));
+	struct scr_stamp extent = stamp_now(p, cut->offset, cut->length);
+	struct scr_stamp block =
+		stamp_now(p, cut->offset + (uint64_t)i * cut->block, scr_block_length(cut, i));
 
-	extent.ino &= ~(uint64_t)SCR_STAMP_IN_USE;
-	block.ino &= ~(uint64_t)SCR_STAMP_IN_USE;
 	return scr_stamp_judge(was, &extent, &block);
 }
 

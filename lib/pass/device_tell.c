@@ -66,10 +66,10 @@ void scr_device_tell_limits(struct scr_pass *p)
 			 "use: nothing was recorded over",
 			 d->in_use_blocks);
 	unsure = scr_device_unsure_bytes(p);
-	if (unsure)
+	if (unsure && !d->forced)
 		scr_note(p,
-			 "in %" PRIu64 " bytes rot can't be told from writes, and differences "
-			 "count as changed (%" PRIu64
+			 "in %.1f %% of the device rot can't be told from writes, so that "
+			 "differences there count as changed (%" PRIu64
 			 " blocks now); if nobody writes there: config content=fixed",
-			 unsure, d->unsure_blocks);
+			 (double)unsure * 100 / (double)d->d.size, d->unsure_blocks);
 }

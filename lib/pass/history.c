@@ -93,6 +93,12 @@ static int replace(struct scr_pass *p, const struct scr_buf *b, struct scr_why *
 	return r;
 }
 
+/* Whether what can't be read now (@err: -errno) is lost, and not out of reach for a while only. */
+static bool lost(int err)
+{
+	return err == -EFBIG || scr_errno_is_medium(-err);
+}
+
 void scr_history_record(struct scr_pass *p)
 {
 	struct scr_pass_record now = describe(p);
@@ -100,12 +106,15 @@ void scr_history_record(struct scr_pass *p)
 	struct scr_why why = {""};
 	int r = scr_history_load(p, &old, &why);
 
-	/* One that can't be read whole is begun anew; that it was lost is said. */
-	if (r < 0)
+	/* One that is damaged is begun anew; that it was lost is said. */
+	if (r < 0 && lost(r)) {
 		scr_warn(p, NULL, 0, "the history of passes is lost: %s",
 			 *why.text ? why.text : strerror(-r));
-	r = scr_history_append(&old, &now, &out);
-	why.text[0] = '\0';
+		why.text[0] = '\0';
+		r = 0;
+	}
+	if (r == 0)
+		r = scr_history_append(&old, &now, &out);
 	if (r == 0)
 		r = replace(p, &out, &why);
 	if (r < 0)

@@ -82,8 +82,7 @@ int scr_limit_new(struct scr_pass *p, const struct scr_planned *planned, struct 
 	for (int q = 0; r == 0 && q < SCR_QUEUES; q++) {
 		l->ages[q] = malloc(sizeof(*l->ages[q]));
 		if (l->ages[q])
-			scr_ages_init(l->ages[q], p->start_wall_ns, t->oldest_check_ns,
-				      t->newest_check_ns);
+			scr_ages_init(l->ages[q], p->start_wall_ns, t->newest_check_ns);
 		else
 			r = -ENOMEM;
 	}

@@ -7,13 +7,14 @@
  *	            known   the rest, what is recorded and looks unchanged
  *	bands     each queue is cut into bands of some share of it; fresh bands come first
  *	visits    the plan is gone through once a band, in walk order; a file with extents in
- *several bands is visited in each due       extent by extent: whether it belongs to the band of the
- *visit, and is still paid for
+ *	          several bands is visited in each
+ *	due       extent by extent: whether it belongs to the band of the visit, and is still paid
+ *	          for
  *
  * Fresh data gets at most half of the budget (bytes or time) while known data that is overdue would
  * not get the rest otherwise. Of each queue at least one extent is read, whatever the limits. So
  * nothing waits for ever: what was looked at goes to the end of its queue, and no queue is left
- *out.
+ * out.
  */
 #ifndef SCR_PASS_LIMIT_H
 #define SCR_PASS_LIMIT_H

@@ -46,7 +46,7 @@ int64_t scr_limit_key(const struct scr_limit *l, const struct scr_plan_entry *e,
 	if (e->flags & SCR_PLAN_AGED)
 		last = l->missing_first ? e->oldest_ns : e->newest_ns;
 	if (l->missing_first) /* into an earlier slot for certain */
-		last -= 2 * l->ages[SCR_QUEUE_FRESH]->past_step;
+		last = scr_ages_before(l->ages[SCR_QUEUE_FRESH], last);
 	return SCR_MAX(last, (int64_t)0);
 }
 

@@ -311,14 +311,12 @@ int scr_pass_open_state(struct scr_pass *p, enum scr_access access)
 	return r < 0 ? r : open_manifest(p, access);
 }
 
-/* The settings of the options, for a new manifest. */
-static int apply_options(struct scr_pass *p)
+int scr_pass_apply_options(struct scr_pass *p)
 {
 	const char *const *s = p->ctx->opt.settings;
 	struct scr_setting_error err = {""};
 	int r = 0;
 
-	scr_settings_default(&p->header.settings);
 	for (; r == 0 && s && *s; s++)
 		r = scr_settings_apply(&p->header.settings, *s, false, &err);
 	if (r == 0 && p->ctx->opt.cross_mounts)
@@ -328,8 +326,11 @@ static int apply_options(struct scr_pass *p)
 
 int scr_pass_prepare_new(struct scr_pass *p)
 {
-	int r = apply_options(p);
+	int r = scr_device_guard_medium(p);
 
+	scr_settings_default(&p->header.settings);
+	if (r == 0)
+		r = scr_pass_apply_options(p);
 	if (r < 0)
 		return r;
 	p->header.version = SCR_FORMAT_VERSION;

@@ -11,6 +11,7 @@
 
 #include "base/compiler.h"
 #include "fold/fold.h"
+#include "pass/limit.h"
 
 /* Less than this is not worth a word. */
 #define WORTH_SAYING (UINT64_C(1) << 20)
@@ -84,9 +85,21 @@ static bool beside_data(const struct scr_pass *p, const struct scr_fs_info *stat
 	return scr_fs_same(data->type, data->uuid, data->subvol, data->fsid, state);
 }
 
+/* Of each queue an extent is read, whatever the limit; the last may be two. */
+uint64_t scr_parity_needed(const struct scr_pass *p, const struct scr_planned *planned)
+{
+	uint64_t part, all = planned->parity_bytes;
+
+	if (!p->limit || p->kind == SCR_TARGET_DIR || p->limit->all == 0)
+		return all;
+	part = SCR_MIN(scr_limit_total(p->limit), p->limit->all) +
+	       (uint64_t)SCR_QUEUES * SCR_EXTENT_LIMIT;
+	return SCR_MIN(all, (uint64_t)((double)all * ((double)part / (double)p->limit->all)));
+}
+
 int scr_parity_check_space(struct scr_pass *p, const struct scr_planned *planned)
 {
-	uint64_t need = planned->parity_bytes, used = 0, available = 0, keep;
+	uint64_t need = scr_parity_needed(p, planned), used = 0, available = 0, keep;
 	char needs[32], frees[32];
 	struct scr_fs_info fs;
 	int r;

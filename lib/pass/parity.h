@@ -10,6 +10,10 @@
  * Segments that nothing refers to are removed. 0 or -errno (said). */
 int scr_parity_open(struct scr_pass *p, bool write);
 
+/* Bytes of parity that the pass will write at most. That of a part of one file or device is that part
+ * of the whole, and of an extent more from each queue. */
+uint64_t scr_parity_needed(const struct scr_pass *p, const struct scr_planned *planned);
+
 /*
  * Says how much parity the plan will write and where; refuses if too little would stay free.
  * 0, or -ENOSPC (said, with the ways out).

@@ -73,6 +73,8 @@ int scr_pass_begin(struct scr_pass *p, struct scr_ctx *ctx, const char *verb, co
 int scr_pass_open_state(struct scr_pass *p, enum scr_access access);
 /* The header and policy of a new manifest, from the options. 0, -EINVAL (said), -errno. */
 int scr_pass_prepare_new(struct scr_pass *p);
+/* Puts the settings of the options into p->header, of a manifest without records. 0 or -errno (said). */
+int scr_pass_apply_options(struct scr_pass *p);
 /* Then: creates the state directory, locks it, and publishes an empty manifest with the settings of the
  * options; the target has no state. */
 int scr_pass_create_state(struct scr_pass *p);

@@ -352,6 +352,15 @@ static void describe_pass(struct merge *m, bool complete)
 		t->last_complete_ns = p->start_wall_ns;
 }
 
+/* Damage that is open also counts for a pass that did not look at it. */
+static void note_open_damage(struct merge *m)
+{
+	const struct scr_trailer *sum = scr_mwriter_sum(m->pub.w);
+
+	if (sum->blocks_damaged || sum->files_damaged)
+		m->pub.pass.pass_exit |= SCR_EXIT_DAMAGE;
+}
+
 int scr_publish_plan(struct scr_pass *p, const struct scr_planned *planned, int journal_fd,
 		     bool complete)
 {
@@ -370,6 +379,8 @@ int scr_publish_plan(struct scr_pass *p, const struct scr_planned *planned, int 
 			describe_pass(&m, complete);
 		if (r == 0)
 			r = write_plan(&m);
+		if (r == 0)
+			note_open_damage(&m);
 		r = finish(&m.pub, r);
 	} else {
 		scr_trouble(p, NULL, 0, -r, "cannot read the journal in %s", p->state.path);

@@ -50,7 +50,8 @@ static int next_limited(struct read_phase *rp, struct scr_limit *l, struct scr_w
 
 	while (!l->ended) {
 		while ((r = scr_plan_next(&rp->cursor, &w->e, &w->path, &w->pos)) == 1) {
-			if (!is_read(&w->e) || !scr_limit_visits(l, &w->e))
+			if (!is_read(&w->e) || (w->e.flags & SCR_PLAN_TOLD) ||
+			    !scr_limit_visits(l, &w->e))
 				continue;
 			w->band = l->band;
 			if (w->e.size == 0 || scr_limit_open(l))
@@ -304,12 +305,36 @@ static bool not_looked_at(const struct read_phase *rp, const struct scr_work *w)
 	return rp->p->limit && w->taken == 0 && w->extents > 0 && w->state == SCR_WORK_OPEN;
 }
 
+/* What was settled before anything of it was read needs no second visit of a limited pass. 1: it had
+ * one already; 0, -errno. */
+static int told_before(struct read_phase *rp, struct scr_work *w)
+{
+	struct scr_plan_entry e;
+	int r;
+
+	if (!rp->p->limit || w->state == SCR_WORK_OPEN || w->taken > 0 || w->only_visit)
+		return 0;
+	pthread_mutex_lock(&rp->retry_lock);
+	r = scr_plan_get(rp->planned->plan, w->pos, &e, NULL);
+	if (r == 0 && (e.flags & SCR_PLAN_TOLD)) {
+		r = 1;
+	} else if (r == 0 && !may_retry(w)) {
+		e.flags |= SCR_PLAN_TOLD;
+		r = scr_plan_patch(rp->planned->plan, w->pos, &e);
+		w->only_visit = true;
+	}
+	pthread_mutex_unlock(&rp->retry_lock);
+	return r;
+}
+
 static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool last)
 {
 	struct read_phase *rp = arg;
 	struct scr_file_record f;
-	int r;
+	int r = told_before(rp, w);
 
+	if (r != 0)
+		return r < 0 ? r : 0;
 	if (last && not_looked_at(rp, w))
 		return 0;
 	if (last && rp->p->limit && w->state != SCR_WORK_OPEN && w->state != SCR_WORK_SETTLED)

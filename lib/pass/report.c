@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "manifest/tally.h"
 #include "parity/undo.h"
 #include "pass/device.h"
 #include "pass/filesum.h"
@@ -193,6 +194,37 @@ static double median_days(const struct scr_trailer *t)
 	return -1;
 }
 
+/* Recorded bytes that were never checked, and those of recorded files that have no record yet. */
+static uint64_t never_checked(const struct scr_trailer *t)
+{
+	uint64_t known = t->bytes_never_checked;
+
+	for (unsigned int i = 0; i < SCR_TRAILER_BUCKETS; i++)
+		known += t->age_bytes[i];
+	return t->bytes_never_checked + (t->bytes > known ? t->bytes - known : 0);
+}
+
+/* What is recorded, and when it was checked. */
+static void fill_counts(struct scr_status *s, const struct scr_trailer *t)
+{
+	s->files = t->files;
+	s->links = t->links;
+	s->bytes = t->bytes;
+	s->extents = t->extents;
+	s->blocks = t->blocks;
+	s->hole_bytes = t->hole_bytes;
+	s->files_damaged = t->files_damaged;
+	s->blocks_damaged = t->blocks_damaged;
+	s->bytes_damaged = t->bytes_damaged;
+	s->extents_unrecorded = t->extents_unrecorded;
+	s->parity_bytes = t->parity_bytes;
+	s->oldest_check_ns = t->oldest_check_ns;
+	s->newest_check_ns = t->newest_check_ns;
+	s->bytes_never_checked = never_checked(t);
+	s->median_days = median_days(t);
+	memcpy(s->age_bytes, t->age_bytes, sizeof(s->age_bytes));
+}
+
 static void fill_status(struct scr_pass *p, struct scr_status *s)
 {
 	const struct scr_header *h = &p->header;
@@ -206,58 +238,66 @@ static void fill_status(struct scr_pass *p, struct scr_status *s)
 		.columns = h->settings.geometry.columns,
 		.parity_unit = h->settings.geometry.parity_unit,
 		.parity = h->settings.parity,
-		.files = t->files,
-		.links = t->links,
-		.bytes = t->bytes,
-		.extents = t->extents,
-		.blocks = t->blocks,
-		.hole_bytes = t->hole_bytes,
-		.files_damaged = t->files_damaged,
-		.blocks_damaged = t->blocks_damaged,
-		.bytes_damaged = t->bytes_damaged,
-		.extents_unrecorded = t->extents_unrecorded,
-		.parity_bytes = t->parity_bytes,
-		.oldest_check_ns = t->oldest_check_ns,
-		.newest_check_ns = t->newest_check_ns,
-		.bytes_never_checked = t->bytes_never_checked,
 		.cycle_days = cycle_days(h, t),
-		.median_days = median_days(t),
 		.last_pass_start_ns = t->pass_start_ns,
 		.last_pass_ns = t->pass_ns,
 		.last_complete_ns = t->last_complete_ns,
 		.last_pass_bytes = t->pass_bytes,
 		.last_pass_exit = (int)t->pass_exit,
 	};
-	memcpy(s->age_bytes, t->age_bytes, sizeof(s->age_bytes));
+	fill_counts(s, t);
 	snprintf(s->target, sizeof(s->target), "%s", h->target ? h->target : "");
 	snprintf(s->state, sizeof(s->state), "%s",
 		 p->ctx->opt.manifest ? p->ctx->opt.manifest : p->state.path);
 }
 
-/* With a journal left behind the trailer is not the whole truth about damage: count. */
-static int count_damage(struct scr_pass *p, struct scr_status *s)
+static int tally_extents(struct scr_tally *t, struct scr_view *v, const struct scr_geometry *g,
+			 struct scr_extent *x)
+{
+	int r;
+
+	while ((r = scr_view_extent(v, x)) == 1) {
+		r = scr_tally_extent(t, g, x);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+static int tally_view(struct scr_tally *t, struct scr_view *v, const struct scr_geometry *g)
 {
 	struct scr_extent x = {0};
-	struct scr_view *v = NULL;
-	struct scr_list_entry e;
 	struct scr_file_record f;
 	struct scr_link_record l;
-	int r = scr_view_new(p->old, p->journal, &v);
+	int r;
 
-	s->files_damaged = s->blocks_damaged = s->files = s->links = s->bytes = 0;
-	while (r == 0 && (r = scr_view_next(v, &f, &l)) > 0) {
+	while ((r = scr_view_next(v, &f, &l)) > 0) {
 		if (r == SCR_RECORD_LINK) {
-			s->links++;
-			r = 0;
+			scr_tally_link(t);
 			continue;
 		}
-		r = fill_entry(v, &x, &f, &e);
-		s->files++;
-		s->bytes += f.stamp.size;
-		s->files_damaged += e.damaged_blocks > 0;
-		s->blocks_damaged += e.damaged_blocks;
+		scr_tally_file(t, &f);
+		r = tally_extents(t, v, g, &x);
+		if (r < 0)
+			break;
 	}
 	scr_extent_free(&x);
+	return r;
+}
+
+/* With a journal left behind the trailer of the manifest is not the whole truth: counted anew. */
+static int count_with_journal(struct scr_pass *p, struct scr_status *s)
+{
+	struct scr_tally t;
+	struct scr_view *v = NULL;
+	int r = scr_view_new(p->old, p->journal, &v);
+
+	scr_tally_start(&t, scr_clock_wall(p->ctx->clock));
+	if (r == 0)
+		r = tally_view(&t, v, &p->header.settings.geometry);
+	if (r == 0)
+		fill_counts(s, &t.sum);
+	scr_tally_free(&t);
 	scr_view_free(v);
 	return r;
 }
@@ -299,7 +339,7 @@ static int status(struct scr_pass *p, struct scr_status *s)
 		fill_undo(p, s);
 	if (p->journal && !s->pass_running) {
 		s->journal_records = scr_journal_count(p->journal);
-		r = count_damage(p, s);
+		r = count_with_journal(p, s);
 		if (r < 0)
 			scr_trouble(p, NULL, 0, r == -EBADMSG ? 0 : -r,
 				    "cannot read manifest or journal");

@@ -74,12 +74,19 @@ static int create_state(struct scr_pass *p)
 	return r < 0 ? r : scr_pass_create_state(p);
 }
 
-static int refuse_settings(struct scr_pass *p)
+/* Settings are for a first pass; also for one after a first that recorded nothing, perhaps because
+ * it was refused for want of room and said which settings would help. */
+static int take_settings(struct scr_pass *p)
 {
 	const char *const *s = p->ctx->opt.settings;
+	int r;
 
 	if (!s || !*s)
 		return 0;
+	if (scr_mreader_trailer(p->old)->files == 0 && !p->journal) {
+		r = scr_pass_apply_options(p);
+		return r < 0 ? r : scr_publish_view(p);
+	}
 	return scr_usage(p, NULL,
 			 "the target has its settings already; '%s' is for a first run: use 'config' to change it",
 			 *s);
@@ -93,7 +100,7 @@ static int open_state(struct scr_pass *p)
 	if (r == -ENOENT)
 		return create_state(p);
 	if (r == 0)
-		r = refuse_settings(p);
+		r = take_settings(p);
 	if (r == 0 && p->journal) {
 		scr_note(p, "going on from a pass that was stopped");
 		r = scr_publish_view(p);
@@ -193,10 +200,10 @@ static int pass(struct scr_pass *p)
 		r = scr_parity_open(p, true);
 	if (r == 0)
 		r = plan(p, &planned);
-	if (r == 0)
-		r = scr_parity_check_space(p, &planned);
 	if (r == 0 && scr_limit_wanted(&p->ctx->opt))
 		r = limit(p, &planned);
+	if (r == 0)
+		r = scr_parity_check_space(p, &planned);
 	if (r == 0)
 		r = scr_space_check(p, &planned);
 	if (r == 0)

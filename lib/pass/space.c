@@ -9,6 +9,7 @@
 
 #include "base/compiler.h"
 #include "pass/limit.h"
+#include "pass/parity.h"
 
 /* Records without checks and path, with what damage there may be; bitscrub-manifest(5) has the
  * layouts. */
@@ -58,7 +59,7 @@ uint64_t scr_space_needed(const struct scr_pass *p, const struct scr_planned *pl
 		journal = (uint64_t)((double)records * (double)scr_limit_total(p->limit) /
 				     (double)p->limit->all);
 	return journal + manifest_size + in_container(planned->record_bytes) +
-	       (p->header.settings.parity ? planned->parity_bytes : 0);
+	       (p->header.settings.parity ? scr_parity_needed(p, planned) : 0);
 }
 
 int scr_space_check(struct scr_pass *p, const struct scr_planned *planned)

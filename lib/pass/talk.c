@@ -33,6 +33,7 @@ void scr_emit_damage(struct scr_pass *p, const struct scr_damage *d)
 	struct scr_event ev = {.type = SCR_EV_DAMAGE, .u.damage = &named};
 
 	named.name = scr_pass_name(p, d->name.path, d->name.len);
+	named.device = p->device != NULL;
 	if (p->device)
 		named.region = scr_device_note_damage(p, d, region, sizeof(region));
 	p->ctx->damaged++;

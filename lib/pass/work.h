@@ -66,6 +66,7 @@ struct scr_work {
 	struct scr_band band;
 	uint64_t paid[2];          /* bytes taken from the budget, by queue */
 	uint64_t taken;            /* extents that were due */
+	bool only_visit;           /* nothing of it is to be read: others say no more of it */
 
 	/* Results; what is not atomic is under lock. */
 	pthread_mutex_t lock;
