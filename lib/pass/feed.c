@@ -98,8 +98,8 @@ static int call_done(struct scr_feed *f, struct scr_worker *k, struct scr_work *
 {
 	int e;
 
-	/* Finished extents count even when the pass ends here. */
-	if (r < 0 && ((r != -EINTR && r != -ENODEV) || last))
+	/* Finished extents count even when the pass ends here, whatever ends it; a file does not. */
+	if (r < 0 && last)
 		return r;
 	e = f->ops->done(f->arg, k, w, last);
 	/* Of a shared file, whoever finishes it may be another thread: that comes behind this. */
@@ -253,21 +253,25 @@ static int work_on_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_ch
 
 /* ---- small files, several at a time ------------------------------------------------------ */
 
-/* Finishes what is held in @k: first its parity is written, in one piece, then it is journalled. */
+/* Finishes what is held in @k: first its parity is written, in one piece, then it is journalled.
+ * Files whose parity did not get to the disk are as if they had not been read. */
 static int finish_held(struct scr_feed *f, struct scr_worker *k)
 {
-	int r = scr_worker_flush_parity(k), e;
+	int r = scr_worker_flush_parity(k), e = 0;
 
 	for (unsigned int i = 0; i < k->held_count; i++) {
 		struct scr_work *w = scr_worker_unhold(k, i);
 
-		if (r < 0)
+		if (e == 0 && !scr_worker_lacks_parity(k)) {
+			e = complete(f, k, w, 0);
+		} else {
 			scr_work_free(w);
-		else
-			r = complete(f, k, w, 0);
+			scr_worker_clear(k);
+		}
 	}
 	k->held_count = 0;
-	scr_worker_clear(k);
+	if (r == 0)
+		r = e;
 	e = f->ops->flush(f->arg, k);
 	return r < 0 ? r : e;
 }

@@ -172,6 +172,7 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 	r = scr_mreader_open(p->manifest_fd, scr_kernels_reference(), &p->old, &why);
 	if (r < 0)
 		return refuse_manifest(p, name, r, why);
+	scr_mreader_use(p->old, scr_pass_kernels(p)->crc32);
 	p->reading = is_reading(access);
 	scr_pass_tell_repairs(p);
 	scr_header_free(&p->header);

@@ -109,6 +109,7 @@ struct scr_worker {
 	unsigned int held_count;
 	struct scr_buf pending;          /* parity of what is held, to be appended in one piece */
 	struct scr_segments_window *window; /* stored parity read ahead */
+	bool store_failed;               /* parity could not be written, which was said */
 };
 
 int scr_worker_init(struct scr_worker *k, struct scr_pass *p);
