@@ -34,12 +34,19 @@ int scr_guard_install(void)
 	return sigaction(SIGBUS, &ours, NULL) < 0 ? -errno : 0;
 }
 
+/* The thread sanitizer has all signals blocked while a handler runs, whatever was asked for. */
+#ifdef __SANITIZE_THREAD__
+#define SAVE_MASK 1
+#else
+#define SAVE_MASK 0
+#endif
+
 int scr_guarded(void (*fn)(void *arg), void *arg)
 {
 	sigjmp_buf here;
 	int r = 0;
 
-	if (sigsetjmp(here, 0) == 0) {
+	if (sigsetjmp(here, SAVE_MASK) == 0) {
 		guard = &here;
 		fn(arg);
 	} else {
