@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/endian.h"
 #include "dev/owner.h"
 #include "dev/owner_chunk.h"
@@ -59,7 +60,7 @@ static const char *ask(uint64_t at, uint64_t len)
 	return ask_until(now + 60 * SCR_NS_PER_S, at, len, 0, 0);
 }
 
-static void is(uint64_t at, uint64_t len, const char *format, ...)
+SCR_PRINTF(3, 4) static void is(uint64_t at, uint64_t len, const char *format, ...)
 {
 	char expect[1024];
 	int n = snprintf(expect, sizeof(expect), "%llu+%llu ", (unsigned long long)(base + at),

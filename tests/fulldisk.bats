@@ -184,6 +184,53 @@ fails() {
 	tidy fs/s
 }
 
+# limited KIB STATUS COMMAND...: no file may become larger than that.
+limited() {
+	local kib=$1 want=$2
+	shift 2
+	(trap '' XFSZ; ulimit -f "$kib"; exec "$@") >out 2>err && return 1
+	[ $? -eq "$want" ]
+}
+
+@test "parity of small files that fits in part: those files count, the others do not" {
+	mkdir tree
+	for i in $(seq 100 159); do
+		head -c 4096 <(yes "$i") >"tree/$i"
+	done
+	expect 0 init --state=s tree
+	limited 100 8 "$SCRUB" run -j1 --reads-in-flight=1 --state=s tree
+	grep "cannot write parity in .*: File too large" err
+	expect 0 list --state=s tree
+	left=$(wc -l <<<"$output")
+	[ "$left" -ge 25 ]
+	[ "$left" -lt 60 ]
+	expect 0 verify --json --state=s tree
+	[ "$(summary ok)" -eq "$left" ]
+	expect 0 run --json --state=s tree
+	[ "$(summary new)" -eq $((60 - left)) ]
+	[ "$(summary ok)" -eq "$left" ]
+	expect 0 run -q --state=ref tree
+	same_records ref s tree
+	expect 0 verify -q --state=s tree
+	tidy s
+}
+
+@test "parity of a large file that fits in part: its extents count" {
+	mkdir tree
+	head -c 40M <(yes "what it says") >tree/a
+	expect 0 init --state=s tree
+	# Of 16 MiB, 1 MiB: the second extent does not fit any more.
+	limited 1500 8 "$SCRUB" run -j1 --reads-in-flight=1 --state=s tree
+	grep "cannot write parity in .*: File too large" err
+	! grep "cannot read" err
+	expect 0 status --json --state=s tree
+	[ "$(jq .journal_records <<<"$output" | head -n 1)" -eq 1 ]
+	expect 0 run --json --state=s tree
+	[ "$(summary new)" -eq 1 ]
+	expect 0 run -q --state=ref tree
+	same_records ref s tree
+}
+
 @test "damage that could not be written down is told all the same" {
 	small 20480
 	tree tree 300

@@ -117,8 +117,8 @@ static void check_trailer(const struct sample *s, const struct scr_trailer *t)
 		    t->newest_check_ns == m.newest_check_ns &&
 		    t->bytes_never_checked == m.bytes_never_checked);
 	assert_true(t->pass_start_ns == 11 && t->pass_ns == 12 && t->last_complete_ns == 13 &&
-		    t->pass_bytes == 14 && t->pass_exit == 4 &&
-		    t->window_start_ns == 15 && t->window_bytes == 16);
+		    t->pass_bytes == 14 && t->pass_exit == 4 && t->window_start_ns == 15 &&
+		    t->window_bytes == 16);
 	check_segments(s, t);
 }
 
@@ -521,6 +521,30 @@ static void test_ages(void **state)
 	free_sample(&s);
 }
 
+/* ---- a fast kernel that errs ----------------------------------------------------------------- */
+
+static uint32_t wrong_crc32(uint32_t crc, const uint8_t *p, size_t len)
+{
+	return ~scr_kernels_reference()->crc32->fn.crc32(crc, p, len);
+}
+
+/* It makes nothing look damaged. */
+static void test_wrong_kernel(void **state)
+{
+	static const struct scr_kernel wrong = {
+		.name = "wrong", .class = SCR_CRC32, .fn.crc32 = wrong_crc32};
+	struct sample s = make_sample(5, &geometries[2], 40);
+	int fd = write_sample(&s);
+	struct scr_mreader *r = open_reader(fd);
+
+	(void)state;
+	scr_mreader_use(r, &wrong);
+	assert_int_equal(scr_mreader_check(r), 0);
+	scr_mreader_free(r);
+	close(fd);
+	free_sample(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,7 +552,8 @@ int main(void)
 		cmocka_unit_test(test_large_record),  cmocka_unit_test(test_holes_merge),
 		cmocka_unit_test(test_refused_paths), cmocka_unit_test(test_refused_extents),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_finish_gives_trailer),
-		cmocka_unit_test(test_ages),	      cmocka_unit_test(test_holes_stay_apart),
+		cmocka_unit_test(test_ages),          cmocka_unit_test(test_holes_stay_apart),
+		cmocka_unit_test(test_wrong_kernel),
 	};
 
 	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);

@@ -20,6 +20,8 @@ int scr_btrfs_items(struct scr_btrfs *b, const struct btrfs_ioctl_search_key *ke
 		    scr_btrfs_item_fn fn, void *arg)
 {
 	struct btrfs_ioctl_search_args_v2 *s = b->search;
+	/* Of bytes or of 64-bit words, depending on the age of the header. */
+	const uint8_t *found = (const uint8_t *)s->buf;
 	struct btrfs_ioctl_search_header h = {0};
 	int ret = 0;
 
@@ -35,9 +37,9 @@ int scr_btrfs_items(struct scr_btrfs *b, const struct btrfs_ioctl_search_key *ke
 		if (s->key.nr_items == 0)
 			return 0;
 		for (uint32_t i = 0; i < s->key.nr_items; i++) {
-			memcpy(&h, s->buf + at, sizeof(h));
+			memcpy(&h, found + at, sizeof(h));
 			at += sizeof(h);
-			ret = fn(arg, &h, s->buf + at);
+			ret = fn(arg, &h, found + at);
 			if (ret != 0)
 				return ret;
 			at += h.len;

@@ -21,6 +21,7 @@ struct scr_mreader {
 	struct scr_header header;
 	struct scr_trailer trailer;
 	struct scr_codec codec;
+	const struct scr_kernel *crc32; /* for records */
 	uint64_t first, pos;           /* positions of the first record, and of the next one */
 	struct scr_buf path, owner;    /* of the last FILE or LINK */
 	bool in_file;

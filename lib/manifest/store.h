@@ -56,6 +56,9 @@ struct scr_mreader_damage {
  */
 int scr_mreader_open(int fd, const struct scr_kernels *k, struct scr_mreader **out,
 		     const char **why);
+/* Records are checked by @crc32 from now on. One that errs costs time: before a record, or all of
+ * them, is called damaged, zlib is asked. Groups stay with the kernels of scr_mreader_open(). */
+void scr_mreader_use(struct scr_mreader *r, const struct scr_kernel *crc32);
 const struct scr_header *scr_mreader_header(const struct scr_mreader *r);
 const struct scr_trailer *scr_mreader_trailer(const struct scr_mreader *r);
 void scr_mreader_get_damage(const struct scr_mreader *r, struct scr_mreader_damage *out);

@@ -60,7 +60,7 @@ void scr_segments_set_reader(struct scr_segments *g, const struct scr_reader_ops
 
 void scr_segments_set_cached(struct scr_segments *g)
 {
-	g->mode = SCR_READ_CACHED;
+	g->mode = SCR_READ_RECORD;
 }
 
 /* ---- appending --------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ struct scr_segments_window;
 int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t segment,
 		      uint64_t offset, uint32_t len, const uint8_t **p);
 void scr_segments_window_free(struct scr_segments_window *w);
-/* Reads through the cache from now on, as the user asked; before the first read. */
+/* Reads from the cache what is in it from now on, as the user asked; before the first read. The rest
+ * is read past it all the same: it was dropped when it was written. */
 void scr_segments_set_cached(struct scr_segments *g);
 /* Removes segments that @trailer does not count as used, and cuts the unused tail of none; what
  * this process appended stays. Under the exclusive lock. */

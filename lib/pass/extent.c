@@ -481,6 +481,7 @@ int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct sc
 {
 	struct scr_content_reader cr = scr_worker_content_reader(k, w, false);
 	uint32_t before = k->result_count;
+	bool failed;
 	int r;
 
 	if (w->state != SCR_WORK_OPEN || is_left_alone(w, base))
@@ -498,12 +499,11 @@ int scr_extent_process(struct scr_worker *k, struct scr_work *w, const struct sc
 	if (!scr_work_unchanged(k, w))
 		return 0;
 	r = process_content(k, w, base);
-	if (scr_pass_interrupted(w->p, r) || r == -ENOMEM)
-		return r;
-	if (r < 0)
+	failed = r < 0;
+	if (failed && !k->store_failed)
 		r = scr_work_read_error(w, r);
 	/* What was not settled well is not journalled. */
-	if (w->state != SCR_WORK_OPEN)
+	if (failed || w->state != SCR_WORK_OPEN)
 		while (k->result_count > before)
 			scr_extent_free(&k->results[--k->result_count]);
 	return r;

@@ -28,10 +28,7 @@ static struct scr_extent *base_of(struct scr_chunk *c, uint64_t i)
 {
 	if (c->work->resized && i >= c->work->fit)
 		return NULL; /* cut otherwise, and compared before */
-	for (uint32_t j = 0; j < c->count; j++)
-		if (c->base[j].cut.index <= i && i < c->base[j].cut.index + c->base[j].run)
-			return &c->base[j];
-	return NULL;
+	return scr_feed_base(c, i);
 }
 
 /* Extent @i of a recorded run of holes, as if it were recorded alone. */
@@ -61,6 +58,19 @@ static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct scr_chun
 	return SCR_MIN(run, base->cut.index + base->run - i);
 }
 
+static bool is_due(struct scr_feed *f, struct scr_chunk *c, const struct scr_cut *cut, uint64_t run)
+{
+	const struct scr_extent *base = base_of(c, cut->index);
+	uint64_t i = cut->index - c->first;
+
+	if (!f->ops->due)
+		return true;
+	if (c->chosen ? i >= SCR_CHUNK_EXTENTS || !(c->due >> i & 1)
+		      : !f->ops->due(f->arg, c->work, cut, run, base))
+		return false;
+	return !f->ops->in_time || f->ops->in_time(f->arg, c->work, cut, run, base);
+}
+
 static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
 {
 	struct scr_work *w = c->work;
@@ -77,7 +87,7 @@ static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c
 			one = slice(base, &cut);
 			base = &one;
 		}
-		if (!f->ops->due || f->ops->due(f->arg, w, &cut, run, base_of(c, i)))
+		if (is_due(f, c, &cut, run))
 			r = scr_extent_process(k, w, &cut, run, base);
 		i += run;
 	}
@@ -88,8 +98,8 @@ static int call_done(struct scr_feed *f, struct scr_worker *k, struct scr_work *
 {
 	int e;
 
-	/* Finished extents count even when the pass ends here. */
-	if (r < 0 && ((r != -EINTR && r != -ENODEV) || last))
+	/* Finished extents count even when the pass ends here, whatever ends it; a file does not. */
+	if (r < 0 && last)
 		return r;
 	e = f->ops->done(f->arg, k, w, last);
 	/* Of a shared file, whoever finishes it may be another thread: that comes behind this. */
@@ -243,21 +253,25 @@ static int work_on_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_ch
 
 /* ---- small files, several at a time ------------------------------------------------------ */
 
-/* Finishes what is held in @k: first its parity is written, in one piece, then it is journalled. */
+/* Finishes what is held in @k: first its parity is written, in one piece, then it is journalled.
+ * Files whose parity did not get to the disk are as if they had not been read. */
 static int finish_held(struct scr_feed *f, struct scr_worker *k)
 {
-	int r = scr_worker_flush_parity(k), e;
+	int r = scr_worker_flush_parity(k), e = 0;
 
 	for (unsigned int i = 0; i < k->held_count; i++) {
 		struct scr_work *w = scr_worker_unhold(k, i);
 
-		if (r < 0)
+		if (e == 0 && !scr_worker_lacks_parity(k)) {
+			e = complete(f, k, w, 0);
+		} else {
 			scr_work_free(w);
-		else
-			r = complete(f, k, w, 0);
+			scr_worker_clear(k);
+		}
 	}
 	k->held_count = 0;
-	scr_worker_clear(k);
+	if (r == 0)
+		r = e;
 	e = f->ops->flush(f->arg, k);
 	return r < 0 ? r : e;
 }

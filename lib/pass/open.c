@@ -14,11 +14,14 @@
 
 int scr_pass_no_manifest(struct scr_pass *p)
 {
+	const char *hint = "; 'run' makes one";
+
 	/* --existing is for the night: that a disk isn't mounted is what it most often means then. */
-	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target%s",
-		    p->ctx->opt.existing ?
-			    ": is the disk mounted? ('run' without --existing makes one)" :
-			    "; 'run' makes one");
+	if (p->ctx->opt.existing && p->kind != SCR_TARGET_DEVICE)
+		hint = ": is the disk mounted? ('run' without --existing makes one)";
+	else if (p->ctx->opt.existing)
+		hint = ": is it the right device? ('run' without --existing makes one)";
+	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target%s", hint);
 	return -ENOENT;
 }
 
@@ -169,6 +172,7 @@ int scr_pass_load(struct scr_pass *p, enum scr_access access, const char *name)
 	r = scr_mreader_open(p->manifest_fd, scr_kernels_reference(), &p->old, &why);
 	if (r < 0)
 		return refuse_manifest(p, name, r, why);
+	scr_mreader_use(p->old, scr_pass_kernels(p)->crc32);
 	p->reading = is_reading(access);
 	scr_pass_tell_repairs(p);
 	scr_header_free(&p->header);

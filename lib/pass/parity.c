@@ -189,10 +189,12 @@ static bool crcs_belong_together(const struct scr_content *c, const struct scr_c
 	return true;
 }
 
-static int say_write_error(struct scr_pass *p, int r)
+/* It ends the pass: nothing else could be recorded. */
+static int say_write_error(struct scr_worker *k, int r)
 {
-	scr_trouble(p, NULL, 0, -r, "cannot write parity in %s; what was finished before is kept",
-		    p->state.path);
+	k->store_failed = true;
+	scr_trouble(k->p, NULL, 0, -r, "cannot write parity in %s; what was finished before is kept",
+		    k->p->state.path);
 	return r;
 }
 
@@ -211,6 +213,44 @@ static void place(struct scr_extent *e, uint32_t count, uint32_t segment, uint64
 	}
 }
 
+static void place_all(struct scr_worker *k, uint32_t segment, uint64_t offset)
+{
+	for (unsigned int i = 0; i < k->held_count; i++)
+		place(k->held[i].results, k->held[i].count, segment, offset);
+	place(k->results, k->result_count, segment, offset);
+}
+
+/* Appends what is pending of these results, each by itself. */
+static int append_each(struct scr_worker *k, struct scr_extent *e, uint32_t count)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < count; i++) {
+		uint32_t segment;
+		uint64_t offset;
+
+		if (e[i].parity_segment != PENDING)
+			continue;
+		r = scr_segments_append(k->p->segments, k->pending.data + e[i].parity_offset,
+					e[i].parity_length, &segment, &offset);
+		if (r < 0)
+			break;
+		e[i].parity_segment = segment;
+		e[i].parity_offset = offset;
+	}
+	return r;
+}
+
+/* All of it together did not go: as much as there is room for, file by file, does. */
+static int append_some(struct scr_worker *k)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; r == 0 && i < k->held_count; i++)
+		r = append_each(k, k->held[i].results, k->held[i].count);
+	return r < 0 ? r : append_each(k, k->results, k->result_count);
+}
+
 int scr_worker_flush_parity(struct scr_worker *k)
 {
 	uint32_t segment;
@@ -221,13 +261,20 @@ int scr_worker_flush_parity(struct scr_worker *k)
 		return 0;
 	r = scr_segments_append(k->p->segments, k->pending.data, (uint32_t)k->pending.len, &segment,
 				&offset);
+	if (r == 0)
+		place_all(k, segment, offset);
+	else
+		r = append_some(k);
 	scr_buf_clear(&k->pending);
-	if (r < 0)
-		return say_write_error(k->p, r);
-	for (unsigned int i = 0; i < k->held_count; i++)
-		place(k->held[i].results, k->held[i].count, segment, offset);
-	place(k->results, k->result_count, segment, offset);
-	return 0;
+	return r < 0 ? say_write_error(k, r) : 0;
+}
+
+bool scr_worker_lacks_parity(const struct scr_worker *k)
+{
+	for (uint32_t i = 0; i < k->result_count; i++)
+		if (k->results[i].parity_segment == PENDING)
+			return true;
+	return false;
 }
 
 /* Sets the parity of a small file aside. */
@@ -281,7 +328,7 @@ int scr_parity_store(struct scr_worker *k, struct scr_work *w, struct scr_extent
 	r = append(k, w, out);
 	if (r < 0) {
 		forget(out);
-		return say_write_error(w->p, r);
+		return say_write_error(k, r);
 	}
 	return 0;
 }
@@ -393,7 +440,7 @@ static int rebuild(struct scr_worker *k, struct scr_work *w, const struct scr_ex
 	if (out && k->p->header.settings.parity)
 		r = append(k, w, out);
 	if (r < 0)
-		return say_write_error(w->p, r);
+		return say_write_error(k, r);
 	tell(w, base, out && k->p->header.settings.parity, false);
 	return 0;
 }

@@ -31,8 +31,10 @@ uint64_t scr_parity_estimate(const struct scr_geometry *g, uint64_t size, uint64
 int scr_parity_store(struct scr_worker *k, struct scr_work *w, struct scr_extent *out);
 
 /* Appends, in one piece, the parity of all that is held in @k and of its results, which was kept in
- * memory so far. 0 or -errno (said): then none of that was stored. */
+ * memory so far. 0 or -errno (said): then scr_worker_lacks_parity() tells of what it was not. */
 int scr_worker_flush_parity(struct scr_worker *k);
+/* Whether there are results in @k whose parity is not stored: they must not be journalled. */
+bool scr_worker_lacks_parity(const struct scr_worker *k);
 
 /*
  * Checks the stored parity of @base, whose blocks have all been found right. A run rebuilds what is

@@ -188,7 +188,8 @@ bool scr_work_unchanged(struct scr_worker *k, struct scr_work *w)
 		return true;
 	if (!w->p->device && ops->fstat(ops->arg, w->fd, &st) == 0) {
 		is = scr_stamp_of(&st);
-		if (scr_stamp_equal(&was, &is))
+		if (scr_stamp_equal(&was, &is) && st.st_dev == w->st.st_dev &&
+		    (st.st_mode & S_IFMT) == (w->st.st_mode & S_IFMT))
 			return true;
 	}
 	settle(w, SCR_WORK_CHANGED);

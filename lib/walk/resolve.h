@@ -34,6 +34,8 @@ struct scr_opener {
  * until scr_opener_close(), which should come soon: a directory that is renamed meanwhile is not
  * noticed. Where only root and the effective user can put something else in a name's place, it is
  * looked at and then opened, else opened by way of O_PATH: no FIFO or device is ever opened.
+ * *st is what was found under the name just before: what is read counts if fstat() of the descriptor
+ * tells the same afterwards (scr_work_unchanged()).
  */
 int scr_opener_open(struct scr_opener *o, int rootfd, const char *path, size_t len, bool same_fs,
 		    struct stat *st);
