@@ -196,8 +196,8 @@ d/b" ]
 	expect 4 run -q --state=state tree
 	edit tree/f 15000
 	settle
-	run -4 strace -f -qq -o trace -P "$W/tree/f" -e trace=newfstatat,fstat \
-		-e inject=newfstatat,fstat:error=EIO "$SCRUB" run --json --state=state tree
+	run -4 strace -f -qq -o trace -P f -e trace=openat,openat2 \
+		-e inject=openat,openat2:error=EIO "$SCRUB" run --json --state=state tree
 	damage "unreadable f - -"
 	expect 4 run --json --state=state tree
 	damage "altered f 1+1 4096+4096 carried known"

@@ -293,3 +293,28 @@ make_tree() {
 		verdict zlarge none
 	done
 }
+
+@test "a file that has another size than its record is looked at whole" {
+	mkdir tree
+	data 1 200000 >tree/f
+	data 2 40000000 >tree/g
+	touch -d 2020-01-01 tree/f tree/g
+	sleep 2.1
+	expect 0 run -q --state=s tree
+	cp -a s limited
+	: >tree/f
+	data 2 17000000 >tree/g
+	touch -d 2020-01-01 tree/f tree/g
+	expect 4 run --json --state=s tree
+	all=$(jq -c 'select(.event == "damage") | [.path, .kind, .block, .blocks, .offset, .length]' \
+		<<<"$output" | sort)
+	[ "$(wc -l <<<"$all")" -ge 3 ]
+	expect 4 run --json --max-bytes=1G --state=limited tree
+	diff <(echo "$all") <(jq -c 'select(.event == "damage") |
+		[.path, .kind, .block, .blocks, .offset, .length]' <<<"$output" | sort)
+	# And one that grew by more extents than it had.
+	data 3 300000 >tree/f
+	data 4 90000000 >tree/g
+	expect 0 accept -q --state=limited tree .
+	expect 0 verify --state=limited tree
+}

@@ -13,10 +13,10 @@ struct scr_mount {
 	uint64_t id;
 	dev_t dev;
 	bool lazytime;
-	bool read_only;      /* the file system itself, whatever this mount of it */
+	bool read_only; /* the file system itself, whatever this mount of it */
 	char type[32];
-	char source[4096];   /* unescaped, as the next two */
-	char root[4096];     /* what of the file system is mounted: "/" is all of it */
+	char source[4096]; /* unescaped, as the next two */
+	char root[4096];   /* what of the file system is mounted: "/" is all of it */
 	char point[4096];
 };
 
@@ -30,6 +30,9 @@ int scr_dev_name(dev_t dev, char *out, size_t size);
 /* Whether block device @dev, its disk, or what it is stacked on rotates. @sys_dev_block: NULL for
  * /sys/dev/block. */
 bool scr_dev_rotational(dev_t dev, const char *sys_dev_block);
+/* The disk that the file behind loop device @dev is on, whose bit it has, whatever that is worth;
+ * @dev if it is no loop device, or that can't be told. */
+dev_t scr_dev_below_loop(dev_t dev, const char *sys_dev_block);
 
 /* UUID of the file system of @fd, whose block device is @dev (0: none known); @btrfs: its type.
  * @out is empty if it can't be learned. */

@@ -30,7 +30,7 @@ static int read_geometry(int fd, struct scr_device *d)
 	d->logical = (uint32_t)logical;
 	d->physical = ioctl(fd, BLKPBSZGET, &physical) == 0 && physical ? physical : d->logical;
 	d->read_only = ioctl(fd, BLKROGET, &read_only) == 0 && read_only;
-	d->rotational = scr_dev_rotational(d->dev, NULL);
+	d->rotational = scr_dev_rotational(scr_dev_below_loop(d->dev, NULL), NULL);
 	return 0;
 }
 

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/compiler.h"
+
 #define SYS_DEV_BLOCK "/sys/dev/block"
 
 /* Devices stacked on devices: more layers than anybody builds, to end a loop. */
@@ -68,10 +70,10 @@ static bool is_virtual(const char *dir)
 	return strstr(dir, "/virtio") || strstr(dir, "/vbd-");
 }
 
-static bool rotates(const char *sys, const char *dir, unsigned int depth);
+static bool rotates(const char *dir, unsigned int depth);
 
 /* Whether one of the devices that the one at @dir is made of rotates. */
-static bool slave_rotates(const char *sys, const char *dir, unsigned int depth)
+static bool slave_rotates(const char *dir, unsigned int depth)
 {
 	char path[PATH_MAX + 16], slave[PATH_MAX + NAME_MAX + 32];
 	bool found = false;
@@ -84,64 +86,29 @@ static bool slave_rotates(const char *sys, const char *dir, unsigned int depth)
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(slave, sizeof(slave), "%s/%s", path, e->d_name);
-		found = rotates(sys, slave, depth + 1);
+		found = rotates(slave, depth + 1);
 	}
 	if (d)
 		closedir(d);
 	return found;
 }
 
-/* A loop device has the bit of the disk that its file is on: what is said of that one counts. False
- * if there is no such file, or no such disk. */
-static bool backing_disk(const char *dir, dev_t *dev)
-{
-	char path[PATH_MAX + 32], name[PATH_MAX];
-	struct stat st;
-	size_t n = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/loop/backing_file", dir);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (fgets(name, sizeof(name), f))
-		n = strcspn(name, "\n");
-	fclose(f);
-	name[n] = '\0';
-	if (n == 0 || stat(name, &st) < 0)
-		return false;
-	*dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
-	return major(*dev) != 0;
-}
-
-static bool number_rotates(const char *sys, dev_t dev, unsigned int depth)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%.4000s/%u:%u", sys, major(dev), minor(dev));
-	return rotates(sys, path, depth);
-}
-
-static bool rotates(const char *sys, const char *dir, unsigned int depth)
+static bool rotates(const char *dir, unsigned int depth)
 {
 	char *real = realpath(dir, NULL), *slash;
 	bool found = false;
-	dev_t below;
 	int own;
 
 	if (!real || depth > DEPTH_MAX)
 		goto out;
-	found = slave_rotates(sys, real, depth);
+	found = slave_rotates(real, depth);
 	own = read_rotational(real);
 	slash = strrchr(real, '/');
 	if (own < 0 && slash) { /* a partition has the queue of its disk */
 		*slash = '\0';
 		own = read_rotational(real);
 	}
-	if (own == 1 && backing_disk(real, &below))
-		found = found || number_rotates(sys, below, depth + 1);
-	else
-		found = found || (own == 1 && !is_virtual(real));
+	found = found || (own == 1 && !is_virtual(real));
 out:
 	free(real);
 	return found;
@@ -149,6 +116,46 @@ out:
 
 bool scr_dev_rotational(dev_t dev, const char *sys_dev_block)
 {
-	return major(dev) != 0 &&
-	       number_rotates(sys_dev_block ? sys_dev_block : SYS_DEV_BLOCK, dev, 0);
+	char path[PATH_MAX];
+
+	if (major(dev) == 0)
+		return false;
+	snprintf(path, sizeof(path), "%.4000s/%u:%u", sys_dev_block ? sys_dev_block : SYS_DEV_BLOCK,
+		 major(dev), minor(dev));
+	return rotates(path, 0);
+}
+
+/* The file behind the loop device at @dir, or behind the one that it is a partition of. */
+static bool backing_file(const char *dir, char *out, int size)
+{
+	static const char *const places[] = {"loop", "../loop"};
+	char path[PATH_MAX];
+	bool found = false;
+
+	for (size_t i = 0; !found && i < SCR_ARRAY_SIZE(places); i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%.4000s/%s/backing_file", dir, places[i]);
+		f = fopen(path, "re");
+		found = f && fgets(out, size, f);
+		if (f)
+			fclose(f);
+	}
+	out[found ? strcspn(out, "\n") : 0] = '\0';
+	return found;
+}
+
+dev_t scr_dev_below_loop(dev_t dev, const char *sys_dev_block)
+{
+	char path[PATH_MAX], file[PATH_MAX], *real;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.4000s/%u:%u", sys_dev_block ? sys_dev_block : SYS_DEV_BLOCK,
+		 major(dev), minor(dev));
+	real = realpath(path, NULL);
+	if (real && backing_file(real, file, sizeof(file)) && stat(file, &st) == 0 &&
+	    (S_ISBLK(st.st_mode) || major(st.st_dev) != 0))
+		dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+	free(real);
+	return dev;
 }

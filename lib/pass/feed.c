@@ -61,12 +61,12 @@ static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct scr_chun
 static bool is_due(struct scr_feed *f, struct scr_chunk *c, const struct scr_cut *cut, uint64_t run)
 {
 	const struct scr_extent *base = base_of(c, cut->index);
-	uint64_t i = cut->index - c->first;
+	uint64_t i = cut->index;
 
 	if (!f->ops->due)
 		return true;
-	if (c->chosen ? i >= SCR_CHUNK_EXTENTS || !(c->due >> i & 1)
-		      : !f->ops->due(f->arg, c->work, cut, run, base))
+	if (i < c->chosen ? !(c->due >> (i - c->first) & 1)
+			  : !f->ops->due(f->arg, c->work, cut, run, base))
 		return false;
 	return !f->ops->in_time || f->ops->in_time(f->arg, c->work, cut, run, base);
 }

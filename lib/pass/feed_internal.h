@@ -36,7 +36,7 @@ struct scr_chunk {
 	uint64_t first, end;     /* extents; end is not known yet if whole */
 	struct scr_extent *base; /* recorded extents of the range, by index */
 	uint32_t count, cap;
-	bool chosen;             /* which of its extents are to be read is known: ... */
+	uint64_t chosen;         /* which extents before this are to be read was asked: ... */
 	uint32_t due;            /* ... bit i: extent first + i */
 };
 

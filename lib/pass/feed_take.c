@@ -17,7 +17,8 @@ static void clear_chunk(struct scr_chunk *c)
 		scr_extent_free(&c->base[i]);
 	c->count = 0;
 	c->work = NULL;
-	c->whole = c->chosen = false;
+	c->whole = false;
+	c->chosen = 0;
 	c->due = 0;
 }
 
@@ -133,15 +134,20 @@ struct scr_extent *scr_feed_base(struct scr_chunk *c, uint64_t i)
 	return NULL;
 }
 
-/* What is to be read of the extents up to @end, cut by @size; @k: to find holes with, or NULL. */
+/*
+ * What a limited pass reads of the extents up to @end, cut by @size; @k: to find holes with, or NULL.
+ * What is not chosen here, because a file turns out to have more extents, is asked for in its turn.
+ */
 static void choose(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c, uint64_t end,
 		   uint64_t size)
 {
 	const struct scr_geometry *g = &f->p->header.settings.geometry;
 	struct scr_work *w = c->work;
 
-	c->chosen = f->ops->due && end - c->first <= SCR_CHUNK_EXTENTS;
-	for (uint64_t i = c->first; c->chosen && i < end; i++) {
+	if (!f->ops->due || !f->p->limit || end - c->first > SCR_CHUNK_EXTENTS)
+		return;
+	c->chosen = end;
+	for (uint64_t i = c->first; i < end; i++) {
 		struct scr_cut cut = scr_cut_extent(g, size, i);
 		uint64_t run = k ? scr_feed_hole_run(k, w, i, w->extents) : 1;
 
@@ -213,6 +219,7 @@ static int start_large(struct scr_feed *f, struct scr_worker *k, struct scr_work
 static int take_file(struct scr_feed *f, struct scr_chunk *c)
 {
 	struct scr_work *w = NULL;
+	uint64_t size;
 	int r;
 
 	scr_feed_drop_pending(f);
@@ -233,7 +240,8 @@ static int take_file(struct scr_feed *f, struct scr_chunk *c)
 	r = load_base(f, c);
 	if (r < 0)
 		return r;
-	choose(f, NULL, c, scr_extent_count(w->e.size), w->e.size);
+	size = w->has_base ? w->base.stamp.size : w->e.size;
+	choose(f, NULL, c, scr_extent_count(size), size);
 	return 1;
 }
 
