@@ -214,6 +214,16 @@ sub saw_unlinkat {
 	$self->event('name', dir => folder($path), gone => $path);
 }
 
+# By a path of its own: metrics, which are no part of the state.
+sub saw_unlink {
+	my ($self, $result, $rest, $text, $name) = @_;
+	die "not understood: $text\n" if $name =~ m{^"?\Q$Scene::state\E(?:/|"|$)};
+}
+
+sub saw_rename {
+	goto &saw_unlink;
+}
+
 sub saw_mkdirat {
 	my ($self, $result, $rest, $text, $dir, $name) = @_;
 	my $path = at($dir, $name);
