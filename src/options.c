@@ -116,6 +116,9 @@ int options_set(struct options *opt, const struct option_row *row, const char *a
 		*(bool *)field = true;
 		return 0;
 	case KIND_STRING:
+		/* A script whose variable is not set: better no pass than one that tells nobody. */
+		if (!*arg)
+			return -EINVAL;
 		*(const char **)field = arg;
 		return 0;
 	case KIND_NUMBER:
@@ -215,6 +218,7 @@ static int bad_option(const struct command *cmd, char *word, int value)
 
 /* What parsing accepts, for who wrote something else. */
 static const char *const forms[] = {
+	[KIND_STRING] = "value",
 	[KIND_NUMBER] = "number from 1 to 65536",
 	[KIND_SIZE_SETTING] = "size such as 4096, 64K or 1M",
 	[KIND_SIZE] = "size such as 4096, 100M or 2T",

@@ -134,7 +134,6 @@ static void put_damage(const struct report *r, const char *target, const struct 
 	putchar('\n');
 }
 
-/* What to do about damage. verify keeps no list of what it found, so it sends to the copies. */
 /* A tool may have written it: only its owner knows which content is right. */
 static void put_paths(const struct scr_summary *s)
 {
@@ -165,13 +164,29 @@ static void next_after_failed_repair(const struct report *r, const char *target,
 	put_paths(s);
 }
 
+/* verify keeps no list of what it found; repair finds it again where it is told to look. A manifest
+ * alone repairs nothing. */
+static void next_after_difference(const struct report *r, const char *target,
+				  const struct scr_summary *s)
+{
+	fputs("Next: ", stdout);
+	if (!r->opt->lib.manifest) {
+		text_command(r, "repair", target);
+		put_paths(s);
+		fputs("      then ", stdout);
+	}
+	printf("restore what is %s from a good copy, then: ",
+	       r->opt->lib.manifest ? "named above" : "left");
+	text_command(r, "verify", target);
+	putchar('\n');
+}
+
+/* What to do about damage. */
 static void next_after_damage(const struct report *r, const char *target,
 			      const struct scr_summary *s)
 {
 	if (is_verb(r, "verify")) {
-		fputs("Next: restore what is named above from a good copy, then: ", stdout);
-		text_command(r, "verify", target);
-		putchar('\n');
+		next_after_difference(r, target, s);
 		return;
 	}
 	fputs("Next: ", stdout);

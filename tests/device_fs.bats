@@ -184,6 +184,7 @@ gpt_disk() {
 	flip "$DEV" $((90 * 1048576))
 	expect 4 run --json --state=st "$DEV"
 	tally "rot=1 blocks_damaged=4 files_damaged=1"
+	output=$(jq -sc 'sort_by(.offset)[]' <<<"$output")
 	json 'select(.event == "damage") | .region' \
 		"$(json_regions 600 "$at" $((48 * 1048576 + 500000)) $((90 * 1048576)))"
 	expect 4 run --state=st "$DEV"
@@ -229,12 +230,17 @@ owners() {
 	json '[., inputs] | map(select(.event == "owner" and .owner == "file" and .file == "dir/a" and
 		.offset <= '"$at"' and .offset + .length > '"$at"')
 		| .file_offset + '"$at"' - .offset, .mountpoint) | join(" ")' "200000 $W/mnt"
+	# Of the one byte, which parity knows, and of none of its neighbours.
+	json 'select(.event == "owner") | .offset, .length' "$at 1"
 	expect 4 run --state=st "$DEV"
 	has "part of $W/mnt/dir/a, from its byte"
+	expect 4 verify --state=st "$DEV"
+	has "Next: $SCRUB repair --state st $DEV ."
 	# Of what is not mounted nothing is said, unless it is named.
 	umount mnt
 	expect 4 run --json --state=st "$DEV"
 	json 'select(.event == "owner") | .owner' ""
+	says "while the file system is mounted read-only"
 	mount_device "$DEV" mnt "$(read_only "$1")"
 	expect 4 verify --json --map="$W/mnt" --state=st "$DEV"
 	json '[., inputs] | map(select(.event == "owner" and .file == "dir/a")) | length > 0' true

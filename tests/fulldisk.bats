@@ -222,7 +222,7 @@ limited() {
 	# Of 16 MiB, 1 MiB: the second extent does not fit any more.
 	limited 1500 8 "$SCRUB" run -j1 --reads-in-flight=1 --state=s tree
 	grep "cannot write parity in .*: File too large" err
-	! grep "cannot read" err
+	run ! grep "cannot read" err
 	expect 0 status --json --state=s tree
 	[ "$(jq .journal_records <<<"$output" | head -n 1)" -eq 1 ]
 	expect 0 run --json --state=s tree

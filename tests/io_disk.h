@@ -29,6 +29,7 @@ struct disk {
 	unsigned int interrupt;  /* every n-th call fails with EINTR */
 	uint64_t page;           /* failing reads fail by whole pages of this size; 0: exactly */
 	unsigned int calls, failures, advised;
+	bool all_or_nothing; /* a read that meets a bad sector gives nothing */
 	uint64_t advised_from, advised_to;
 	/* Direct reads and the cache, for rigs that have them: */
 	struct scr_reader_direct direct;
@@ -90,8 +91,8 @@ static inline ssize_t disk_pread(void *arg, int fd, void *buf, size_t len, off_t
 			bad_from -= bad_from % d->page;
 			bad_to += (d->page - bad_to % d->page) % d->page;
 		}
-		/* As the kernel does: what comes before the error is given first. */
-		if (from >= bad_from && from < bad_to) {
+		/* As the kernel does, mostly: what comes before the error is given first. */
+		if ((from >= bad_from || d->all_or_nothing) && from < bad_to && to > bad_from) {
 			d->failures++;
 			errno = d->bad[i].err;
 			return -1;

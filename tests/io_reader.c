@@ -117,6 +117,23 @@ static void test_whole_pages_fail(void **state)
 	assert_content(g, 0, 1 << 20);
 }
 
+/* Less than a sector, but not within one: only the bad one is bad. */
+static void test_across_a_border(void **state)
+{
+	struct rig *g = *state;
+
+	g->disk.all_or_nothing = true;
+	add_bad(g, 512, 1024, EIO);
+	assert_int_equal(read_at(g, 256, 475), 475);
+	assert_int_equal(g->nbad, 1);
+	assert_bad(g, 0, 512, 731, EIO);
+	assert_content(g, 256, 475);
+	assert_int_equal(read_at(g, 700, 400), 400);
+	assert_int_equal(g->nbad, 1);
+	assert_bad(g, 0, 700, 1024, EIO);
+	assert_content(g, 700, 400);
+}
+
 /* A dead region: the number of failing reads has a bound, and everything is bad in the end. */
 static void test_bounded(void **state)
 {
@@ -326,6 +343,7 @@ static const struct CMUnitTest tests[] = {
 	R(test_unaligned),
 	R(test_bad_tail),
 	R(test_whole_pages_fail),
+	R(test_across_a_border),
 	R(test_bounded),
 	R(test_dead_area),
 	R(test_skip_and_come_back),

@@ -216,6 +216,11 @@ make_tree() {
 		expect 16 run "--only=$bad" t
 		says "--only: '$bad' is no kind: 'new', 'damaged', or 'new,damaged'"
 	done
+	# As a script has it whose variable is not set.
+	for empty in metrics on-damage config state; do
+		expect 16 run "--$empty=" t
+		says "--$empty: '' is no value"
+	done
 	expect 16 verify --max-time=1h t
 	[ ! -e t/.bitscrub ]
 }
@@ -271,4 +276,45 @@ make_tree() {
 		json 'select(.event == "damage") | .path' "large small"
 		tally "altered=2 blocks_damaged=2 files_damaged=2"
 	done
+}
+
+@test "the oldest get the budget, whichever thread is faster" {
+	mkdir t
+	for i in $(seq -w 300); do head -c 10000 /dev/urandom >"t/s$i"; done
+	expect 0 run -q t
+	head -c 120000000 /dev/urandom >t/zlarge
+	expect 0 run -q --only=new t
+	# Copies in one state: each time the small files are older than any extent of the large one.
+	for n in 1 2 3 4 5; do
+		rm -rf state
+		cp -a t/.bitscrub state
+		expect 0 run --state state --json --verbose --reads-in-flight=16 --max-bytes=2950000 t
+		tally "ok=295"
+		verdict zlarge none
+	done
+}
+
+@test "a file that has another size than its record is looked at whole" {
+	mkdir tree
+	data 1 200000 >tree/f
+	data 2 40000000 >tree/g
+	touch -d 2020-01-01 tree/f tree/g
+	sleep 2.1
+	expect 0 run -q --state=s tree
+	cp -a s limited
+	: >tree/f
+	data 2 17000000 >tree/g
+	touch -d 2020-01-01 tree/f tree/g
+	expect 4 run --json --state=s tree
+	all=$(jq -c 'select(.event == "damage") | [.path, .kind, .block, .blocks, .offset, .length]' \
+		<<<"$output" | sort)
+	[ "$(wc -l <<<"$all")" -ge 3 ]
+	expect 4 run --json --max-bytes=1G --state=limited tree
+	diff <(echo "$all") <(jq -c 'select(.event == "damage") |
+		[.path, .kind, .block, .blocks, .offset, .length]' <<<"$output" | sort)
+	# And one that grew by more extents than it had.
+	data 3 300000 >tree/f
+	data 4 90000000 >tree/g
+	expect 0 accept -q --state=limited tree .
+	expect 0 verify --state=limited tree
 }

@@ -33,6 +33,7 @@ include tests/pass.mk
 include tests/device.mk
 include tests/search.mk
 include tests/faults.mk
+include tests/proof.mk
 include tests/fuzz.mk
 if HAVE_CMOCKA
 include tests/repair.mk

@@ -9,11 +9,12 @@ package Scene;
 use strict;
 use warnings;
 use Cwd ();
+use File::Basename ();
 use File::Temp ();
 use IO::Handle;
 use POSIX ();
 
-our $top = $ENV{top_srcdir} // ($0 =~ m{^(.*)/tests/} ? $1 : '..');
+our $top = $ENV{top_srcdir} // Cwd::abs_path(File::Basename::dirname($0)) . '/..';
 our $scrub = Cwd::abs_path($ENV{SCRUB} // ($ENV{top_builddir} // '.') . '/src/scrub');
 our $dump = "$top/contrib/bitscrub-manifest-dump";
 
@@ -313,6 +314,13 @@ sub images {
 	restore($image{repaired});
 	cut_short('utimensat', 2, 'repair', '--undo', $tree);
 	$image{'half-undone'} = image();
+	restore($image{recorded});
+	# So much that the next pass gives up a segment, and copies what is left of it.
+	put("d/$_", bytes(20000), 1.6e9) for qw(deeper/kept edited grown gone rotten bit burst lost hole
+		carried short long parity);
+	settle();
+	expect(0, @run, $tree);
+	$image{renewed} = image();
 	# What is cut short again is, as a rule, long after the first time.
 	settle();
 	return \%image;
@@ -325,6 +333,8 @@ sub images_of_life {
 	mounted();
 	settle();
 	expect(0, @run, $tree);
+	$image{recorded} = image();
+	mounted();
 	rot(['d/carried', 20000, 3]);
 	expect(4, @run, $tree);
 	edit();
@@ -354,10 +364,14 @@ my @limited = (@run, '--max-bytes=100K', '--metrics=%');
 
 # Name, image it begins with, the command, and what comes after it: each list of commands in turn,
 # and then a pass. Whatever happens to the command, that must lead to the same end.
-our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next => $_->[3] } } (
+# With "CALL:N" it is for tests/powercut alone, and stopped there by a signal.
+our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next => $_->[3],
+	stop => $_->[4] } } (
 	['init', 'planted', ['init'], [[]]],
 	['first', 'planted', [@run], [[]]],
 	['run', 'edited', [@run], [[]]],
+	['renew', 'renewed', [@run], [[]]],
+	['stop', 'edited', [@run], [[]], 'openat2:12'],
 	['limited', 'edited', [@limited], [[[@limited]]]],
 	['run-repair', 'edited', [@run, '--repair'],
 		[[[@run, '--repair']], [[@run], ['repair']]]],

@@ -16,6 +16,8 @@ sub reference {
 	$r{manifest} = get("$state/manifest") // '';
 	$r{exit} = scrub(line(@{ $step->{line} }));
 	$r{after} = files();
+	restore(load($step->{image}));
+	$r{parity_damaged} = { map { $_ => 1 } parity_damaged() };
 	for my $turn (0 .. $#{ $step->{next} }) {
 		restore(load($step->{image}));
 		scrub(line(@{ $step->{line} }));
@@ -32,6 +34,18 @@ sub passes {
 	my $exit = scrub('status', '--json', '--history', $tree);
 	die "history: exit $exit: ", said() if $exit & ~4;
 	return scalar(() = said() =~ /"event":"pass"/g);
+}
+
+# The files whose parity is not what state refers to.
+sub parity_damaged {
+	scrub('verify', $tree);
+	return said() =~ m{: (\S+): parity of}g;
+}
+
+sub check_parity {
+	my ($r) = @_;
+	my @lost = grep { !$r->{parity_damaged}{$_} } parity_damaged();
+	die "parity was lost: @lost\n" if @lost;
 }
 
 # Whether content is made of units of the one and of the other.

@@ -10,19 +10,29 @@ package Scene::Disk;
 use strict;
 use warnings;
 
-my $CALLS = 'open,openat,write,pwrite64,writev,pwritev,lseek,fsync,fdatasync,syncfs,rename,' .
+my $CALLS = 'open,openat,openat2,close,write,pwrite64,writev,pwritev,lseek,fsync,fdatasync,syncfs,rename,' .
 	'renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,truncate,ftruncate,' .
 	'fallocate,utimensat,copy_file_range,sendfile,symlinkat';
 
 # ---- recording -------------------------------------------------------------------------------
 
-# Runs scrub with these arguments; the tree is left as the command leaves it.
+# Runs scrub with these arguments, and stops it by SIGTERM at $stop ("CALL:N") if there is one; the
+# tree is left as the command leaves it.
 sub record {
-	my ($class, @arguments) = @_;
-	my $self = bless { inode => {}, name => {}, fd => {}, position => {}, events => [] }, $class;
+	my ($class, $stop, @arguments) = @_;
+	my @command = ($Scene::scrub, @arguments);
+	if ($stop) {
+		my ($call, $n) = split /:/, $stop;
+		# That call takes longer than the command may.
+		unshift @command, '-e', "inject=$call:delay_enter=3s:when=$n", 'timeout',
+			'--preserve-status', '-s', 'TERM', '1';
+	}
+	my $self = bless { inode => {}, name => {}, fd => {}, position => {}, events => [],
+		segment => {}, half => {} }, $class;
 	$self->begin();
-	Scene::system_quiet('strace', '-f', '-y', '-xx', '-s', 1 << 24, '-qq', '-o',
-		"$Scene::dir/disk.$$", '-e', "trace=$CALLS", $Scene::scrub, @arguments);
+	my $exit = Scene::system_quiet('strace', '-f', '-y', '-xx', '-s', 1 << 24, '-qq', '-o',
+		"$Scene::dir/disk.$$", '-e', "trace=$CALLS", @command);
+	die "exit $exit, not stopped at $stop: ", Scene::said() if $stop && !($exit & 32);
 	open my $trace, '<', "$Scene::dir/disk.$$" or die "trace: $!\n";
 	while (defined(my $line = <$trace>)) {
 		$self->parse($line);
@@ -67,8 +77,11 @@ sub begin {
 
 sub parse {
 	my ($self, $line) = @_;
+	my ($thread) = $line =~ /^(\d+)/;
 	$line =~ s/^\d+\s+//;
-	die "not understood: $line" if $line =~ /unfinished|resumed/;
+	# Two threads at once: the call is where it ends.
+	$self->{half}{$thread} = $line, return if $line =~ s/ ?<unfinished \.\.\.>\s*$//;
+	$line = delete($self->{half}{$thread}) . $line if $line =~ s/^<\.\.\. \w+ resumed>//;
 	return if $line !~ /^(\w+)\((.*)\)\s+= (-?\d+)(.*)$/;
 	my ($call, $text, $result, $rest) = ($1, $2, $3, $4);
 	# strace shows what it has no name for, whatever it is asked for.
@@ -118,11 +131,24 @@ sub saw_openat {
 	if ($flags =~ /O_CREAT/ && !$self->{name}{$path}) {
 		my $ino = 'new ' . @{ $self->{events} };
 		$self->{inode}{$ino} = '';
+		$self->{segment}{$ino} = 1 if $path =~ m{/parity/\d+$};
 		$self->{name}{$path} = $ino;
 		$self->event('name', dir => folder($path), to => $path, ino => $ino);
 	}
 	die "not understood: O_TRUNC\n" if $flags =~ /O_TRUNC/;
 	$self->{fd}{$result} = $self->{name}{$path} if ($self->{name}{$path} // 'dir') ne 'dir';
+}
+
+# State is not opened by this one.
+sub saw_openat2 {
+	my ($self, $result) = @_;
+	$self->{fd}{$result} = undef;
+	$self->{position}{$result} = 0;
+}
+
+sub saw_close {
+	my ($self, $result, $rest, $text, $fd) = @_;
+	delete $self->{fd}{ (fd($fd))[0] };
 }
 
 sub write_at {
@@ -235,6 +261,42 @@ sub pending {
 		unshift @data, $i if $e->{kind} eq 'data';
 	}
 	return (\@sure, \%names, \@data);
+}
+
+# Whether parity may be lost: some that is not there may still have nothing that refers to it on the
+# disk. What was written before a sync of another file of the state has to be there.
+sub may_lose_parity {
+	my ($self, $point, $there) = @_;
+	my $promised = -1;
+	for my $i (0 .. $self->{points}[$point] - 1) {
+		my $e = $self->{events}[$i];
+		$promised = $i if $e->{kind} eq 'sync' && exists $self->{inode}{ $e->{what} } &&
+			!$self->{segment}{ $e->{what} };
+	}
+	return grep {
+		my $e = $self->{events}[$_];
+		my $file = $e->{file} // $e->{ino} // '';
+		$self->{segment}{$file} && ($there->[$_] // '') ne 'all' && $_ > $promised;
+	} 0 .. $#$there;
+}
+
+# Dies if something that has been done by the end of the command could be lost.
+sub check_lasting {
+	my ($self, $there) = @_;
+	my ($name, $inode, $tree) = $self->outcome($#{ $self->{points} }, $there);
+	my @all = map { 'all' } @{ $self->{events} };
+	my ($want_name, $want_inode) = $self->outcome($#{ $self->{points} }, \@all);
+	for my $path (map { "$Scene::state/$_" } qw(manifest journal)) {
+		my $want = $want_name->{$path} // next;
+		my $is = $name->{$path};
+		die "$path is not on the disk in the end\n"
+			if !defined $is || $inode->{$is} ne $want_inode->{$want};
+	}
+	for my $i (0 .. $#{ $self->{events} }) {
+		my $e = $self->{events}[$i];
+		next if $e->{kind} ne 'data' || exists $inode->{ $e->{file} } || defined $e->{mtime};
+		die "$e->{file} is not on the disk in the end\n" if ($there->[$i] // '') ne 'all';
+	}
 }
 
 # How many combinations there are of what is lost and what is not.

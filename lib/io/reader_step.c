@@ -227,8 +227,8 @@ static int search_levels(struct search *s)
 	for (size_t i = 0; r == 0 && i < SCR_ARRAY_SIZE(steps); i++) {
 		size_t step = SCR_MAX(steps[i], least);
 
-		/* Pieces as large as what failed have failed already. */
-		if (step < last && step < s->to - s->from)
+		/* One piece that is all of what failed has failed already. */
+		if (step < last && piece_end(s->j, s->from, s->to, step) < s->to)
 			r = search_level(s, step);
 		last = step;
 	}

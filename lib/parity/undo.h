@@ -103,6 +103,9 @@ int scr_undo_create(struct scr_undo_log *log, struct scr_undo_entry *e, int64_t 
  */
 int scr_undo_load(struct scr_undo_log *log, uint32_t number, bool all, struct scr_undo_entry *out,
 		  struct scr_why *why);
+/* When entry @number, which need not be readable, was written last, by the clock of the state's file
+ * system. 0 or -errno. */
+int scr_undo_written(const struct scr_undo_log *log, uint32_t number, int64_t *ns);
 /* Gives up what takes memory and a descriptor; the entry can still be marked. */
 void scr_undo_park(struct scr_undo_entry *e);
 /* The old bytes of range @i of a loaded entry into @p (old_length bytes). 0 or -errno. */

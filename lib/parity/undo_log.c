@@ -254,6 +254,18 @@ int scr_undo_load(struct scr_undo_log *log, uint32_t number, bool all, struct sc
 	return 0;
 }
 
+int scr_undo_written(const struct scr_undo_log *log, uint32_t number, int64_t *ns)
+{
+	char name[NAME_SIZE];
+	struct stat st;
+
+	name_of(name, number);
+	if (fstatat(log->dir.dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	*ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+	return 0;
+}
+
 static void count_entry(struct scr_undo_counts *out, const struct scr_undo_entry *e)
 {
 	switch (e->mark.state) {

@@ -64,7 +64,7 @@ static int add_recorded(struct planner *pl, struct links *links, scr_plan_select
 	if (link)
 		r = select_link(pl, &e, links, select, arg);
 	else if (select(arg, path, len, e.flags & SCR_PLAN_DAMAGED) &&
-		 !scr_repair_holds(pl->p, path, len, e.ino))
+		 !scr_repair_holds(pl->p, path, len, e.ino) && !scr_repair_unsure(pl->p))
 		e.action = SCR_PLAN_ACCEPT;
 	if (r == 0)
 		r = scr_plan_add(pl->out->plan, &e, path, &pos);

@@ -70,7 +70,8 @@ static int add_ranges(struct scr_owners *o, const struct scr_pass_device *d,
 	return ret;
 }
 
-static void seek_in_region(struct scr_pass *p, const struct scr_region *r, int64_t deadline)
+/* False: no mounted file system could be asked. */
+static bool seek_in_region(struct scr_pass *p, const struct scr_region *r, int64_t deadline)
 {
 	const struct scr_pass_device *d = p->device;
 	struct scr_owners *o = NULL;
@@ -93,11 +94,13 @@ static void seek_in_region(struct scr_pass *p, const struct scr_region *r, int64
 		scr_note(p, "cannot tell whose the damaged bytes are: %s", strerror(-ret));
 	scr_owners_close(o);
 	free(where);
+	return ret != -ENOENT;
 }
 
 void scr_device_tell_owners(struct scr_pass *p)
 {
 	struct scr_pass_device *d = p->device;
+	bool unasked = false;
 	int64_t deadline;
 
 	if (!d || d->range_count == 0)
@@ -109,6 +112,9 @@ void scr_device_tell_owners(struct scr_pass *p)
 		for (size_t j = 0; j < d->range_count && !any; j++)
 			any = overlaps(&d->regions[i], &d->ranges[j]);
 		if (any && d->regions[i].kind == SCR_REGION_FS)
-			seek_in_region(p, &d->regions[i], deadline);
+			unasked |= !seek_in_region(p, &d->regions[i], deadline);
 	}
+	if (unasked)
+		scr_note(p, "whose the damaged bytes are can be told while the file system is "
+			    "mounted read-only");
 }

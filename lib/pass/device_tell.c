@@ -28,7 +28,12 @@ static void note_range(struct scr_pass_device *d, const struct scr_damage *damag
 		d->ranges = list;
 		d->range_cap = cap;
 	}
-	d->ranges[d->range_count++] = (struct scr_device_range){damage->offset, damage->length};
+	/* Where parity tells which bytes differ, nobody else's are asked for. */
+	d->ranges[d->range_count++] =
+		damage->bytes_differ
+			? (struct scr_device_range){damage->differ_first,
+						    damage->differ_last - damage->differ_first + 1}
+			: (struct scr_device_range){damage->offset, damage->length};
 }
 
 const char *scr_device_note_damage(struct scr_pass *p, const struct scr_damage *damage,

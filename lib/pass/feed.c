@@ -28,10 +28,7 @@ static struct scr_extent *base_of(struct scr_chunk *c, uint64_t i)
 {
 	if (c->work->resized && i >= c->work->fit)
 		return NULL; /* cut otherwise, and compared before */
-	for (uint32_t j = 0; j < c->count; j++)
-		if (c->base[j].cut.index <= i && i < c->base[j].cut.index + c->base[j].run)
-			return &c->base[j];
-	return NULL;
+	return scr_feed_base(c, i);
 }
 
 /* Extent @i of a recorded run of holes, as if it were recorded alone. */
@@ -61,6 +58,19 @@ static uint64_t run_at(struct scr_worker *k, struct scr_work *w, struct scr_chun
 	return SCR_MIN(run, base->cut.index + base->run - i);
 }
 
+static bool is_due(struct scr_feed *f, struct scr_chunk *c, const struct scr_cut *cut, uint64_t run)
+{
+	const struct scr_extent *base = base_of(c, cut->index);
+	uint64_t i = cut->index;
+
+	if (!f->ops->due)
+		return true;
+	if (i < c->chosen ? !(c->due >> (i - c->first) & 1)
+			  : !f->ops->due(f->arg, c->work, cut, run, base))
+		return false;
+	return !f->ops->in_time || f->ops->in_time(f->arg, c->work, cut, run, base);
+}
+
 static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
 {
 	struct scr_work *w = c->work;
@@ -77,7 +87,7 @@ static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c
 			one = slice(base, &cut);
 			base = &one;
 		}
-		if (!f->ops->due || f->ops->due(f->arg, w, &cut, run, base_of(c, i)))
+		if (is_due(f, c, &cut, run))
 			r = scr_extent_process(k, w, &cut, run, base);
 		i += run;
 	}

@@ -15,16 +15,21 @@
 /* Extents in a chunk: 64 MiB, a tenth of a second. */
 #define SCR_CHUNK_EXTENTS 4
 
-/* Where files come from. Called under the feed's lock, but for due() and done(). */
+/* Where files come from. Called under the feed's lock, but for in_time() and
+ * done(). */
 struct scr_feed_ops {
 	/* The next file: 1 and *w, 0 at the end, -errno. */
 	int (*next)(void *arg, struct scr_work **w);
 	/* The next recorded extent of that file, in order, into @e (reused). 1, 0, -errno. */
 	int (*extent)(void *arg, struct scr_work *w, struct scr_extent *e);
-	/* Whether this extent (@run of them, if holes) is to be read; @base: as recorded, or NULL. Any
-	 * thread, no lock. NULL: all are. */
+	/* Whether this extent (@run of them, if holes) is to be read; @base: as recorded, or NULL.
+	 * Asked when it is handed out, so in the order of the source, whichever thread comes to it
+	 * first (but for long runs of holes, which cost nothing). NULL: all are. */
 	bool (*due)(void *arg, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
 		    const struct scr_extent *base);
+	/* Whether it still is, now that its turn has come. Any thread, no lock. NULL: it is. */
+	bool (*in_time)(void *arg, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
+			const struct scr_extent *base);
 	/* Results of a chunk, in @k; @last: the file is finished. Frees nothing. 0 or -errno. */
 	int (*done)(void *arg, struct scr_worker *k, struct scr_work *w, bool last);
 	/* What done() kept in @k goes to where it belongs. 0 or -errno. */

@@ -36,6 +36,8 @@ struct scr_chunk {
 	uint64_t first, end;     /* extents; end is not known yet if whole */
 	struct scr_extent *base; /* recorded extents of the range, by index */
 	uint32_t count, cap;
+	uint64_t chosen;         /* which extents before this are to be read was asked: ... */
+	uint32_t due;            /* ... bit i: extent first + i */
 };
 
 /* What a thread works on: one chunk of a large file, or whole small files. */
@@ -51,6 +53,8 @@ void scr_feed_clear(struct scr_batch *b);
 void scr_feed_drop_pending(struct scr_feed *f);
 /* The size by which the file is cut. */
 uint64_t scr_feed_size(const struct scr_work *w);
+/* The recorded extent, or run of holes, that extent @i is in; or NULL. */
+struct scr_extent *scr_feed_base(struct scr_chunk *c, uint64_t i);
 /* The number of whole extents from @i on, of @extents, that are one hole. */
 uint64_t scr_feed_hole_run(struct scr_worker *k, const struct scr_work *w, uint64_t i,
 			   uint64_t extents);

@@ -18,6 +18,8 @@ static void clear_chunk(struct scr_chunk *c)
 	c->count = 0;
 	c->work = NULL;
 	c->whole = false;
+	c->chosen = 0;
+	c->due = 0;
 }
 
 /* Moves @e into the chunk. */
@@ -124,6 +126,36 @@ static int load_base(struct scr_feed *f, struct scr_chunk *c)
 	return r;
 }
 
+struct scr_extent *scr_feed_base(struct scr_chunk *c, uint64_t i)
+{
+	for (uint32_t j = 0; j < c->count; j++)
+		if (c->base[j].cut.index <= i && i < c->base[j].cut.index + c->base[j].run)
+			return &c->base[j];
+	return NULL;
+}
+
+/*
+ * What a limited pass reads of the extents up to @end, cut by @size; @k: to find holes with, or NULL.
+ * What is not chosen here, because a file turns out to have more extents, is asked for in its turn.
+ */
+static void choose(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c, uint64_t end,
+		   uint64_t size)
+{
+	const struct scr_geometry *g = &f->p->header.settings.geometry;
+	struct scr_work *w = c->work;
+
+	if (!f->ops->due || !f->p->limit || end - c->first > SCR_CHUNK_EXTENTS)
+		return;
+	c->chosen = end;
+	for (uint64_t i = c->first; i < end; i++) {
+		struct scr_cut cut = scr_cut_extent(g, size, i);
+		uint64_t run = k ? scr_feed_hole_run(k, w, i, w->extents) : 1;
+
+		if (f->ops->due(f->arg, w, &cut, SCR_MAX(run, 1), scr_feed_base(c, i)))
+			c->due |= 1u << (i - c->first);
+	}
+}
+
 static int next_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)
 {
 	struct scr_work *w = f->current;
@@ -137,6 +169,8 @@ static int next_chunk(struct scr_feed *f, struct scr_worker *k, struct scr_chunk
 		return r;
 	c->end = chunk_end(f, k, w, c->first);
 	r = load_base(f, c);
+	if (r == 0)
+		choose(f, k, c, c->end, scr_feed_size(w));
 	w->next_extent = c->end;
 	w->chunks++;
 	if (w->next_extent >= w->extents || w->state != SCR_WORK_OPEN) {
@@ -185,6 +219,7 @@ static int start_large(struct scr_feed *f, struct scr_worker *k, struct scr_work
 static int take_file(struct scr_feed *f, struct scr_chunk *c)
 {
 	struct scr_work *w = NULL;
+	uint64_t size;
 	int r;
 
 	scr_feed_drop_pending(f);
@@ -203,7 +238,11 @@ static int take_file(struct scr_feed *f, struct scr_chunk *c)
 	c->end = UINT64_MAX;
 	w->chunks = 1;
 	r = load_base(f, c);
-	return r < 0 ? r : 1;
+	if (r < 0)
+		return r;
+	size = w->has_base ? w->base.stamp.size : w->e.size;
+	choose(f, NULL, c, scr_extent_count(size), size);
+	return 1;
 }
 
 static int take_queued(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c)

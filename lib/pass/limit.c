@@ -132,28 +132,34 @@ static uint64_t fresh_bytes(const struct scr_limit *l)
 static bool fresh_has_time(const struct scr_limit *l, int64_t now)
 {
 	int64_t spent = now - l->reading_ns, left = l->deadline_ns - now;
-	uint64_t done = l->used[SCR_QUEUE_FRESH];
+	uint64_t done = l->begun[SCR_QUEUE_FRESH];
 
 	if (l->overdue == 0 || spent < left)
 		return true;
 	return done > 0 && (double)l->overdue * (double)spent / (double)done < (double)left;
 }
 
+/* Whether there is no time for more of queue @q. Under l->lock. */
+static bool is_late(const struct scr_limit *l, enum scr_queue q)
+{
+	int64_t now;
+
+	if (l->deadline_ns == INT64_MAX)
+		return false;
+	now = scr_clock_monotonic(l->p->ctx->clock);
+	return now >= l->deadline_ns || (q == SCR_QUEUE_FRESH && !fresh_has_time(l, now));
+}
+
 /* Why nothing more is to be taken of queue @q; NULL: something is. Under l->lock. */
 static const char *spent(const struct scr_limit *l, enum scr_queue q)
 {
-	int64_t now = l->deadline_ns == INT64_MAX ? 0 : scr_clock_monotonic(l->p->ctx->clock);
-
 	if (!l->any[q])
 		return NULL;
 	if (l->budget != UINT64_MAX &&
 	    (l->used[SCR_QUEUE_FRESH] + l->used[SCR_QUEUE_KNOWN] >= l->budget ||
 	     (q == SCR_QUEUE_FRESH && l->used[q] >= fresh_bytes(l))))
 		return l->budget_name;
-	if (l->deadline_ns != INT64_MAX &&
-	    (now >= l->deadline_ns || (q == SCR_QUEUE_FRESH && !fresh_has_time(l, now))))
-		return "max-time";
-	return NULL;
+	return is_late(l, q) ? "max-time" : NULL;
 }
 
 /* Pays for @bytes of queue @q, if that can be. */
@@ -169,7 +175,6 @@ static bool pay(struct scr_limit *l, struct scr_work *w, enum scr_queue q, uint6
 		l->used[q] += bytes;
 		l->any[q] |= bytes > 0;
 		w->paid[q] += bytes;
-		w->taken++;
 	}
 	pthread_mutex_unlock(&l->lock);
 	return !why;
@@ -248,13 +253,41 @@ bool scr_limit_visits(const struct scr_limit *l, const struct scr_plan_entry *e)
 	return first < l->band.end && l->band.first <= scr_ages_slot(a, e->newest_ns);
 }
 
+/* Bytes to be read for it: holes cost nothing. */
+static uint64_t price(const struct scr_cut *cut, uint64_t run, const struct scr_extent *base)
+{
+	return run > 1 || (base && base->hole) ? 0 : cut->length;
+}
+
+bool scr_limit_in_time(struct scr_limit *l, struct scr_work *w, const struct scr_cut *cut,
+		       uint64_t run, const struct scr_extent *base)
+{
+	enum scr_queue q = scr_limit_queue(&w->e, w->has_base ? &w->base : NULL, base);
+	uint64_t bytes;
+	bool late;
+
+	pthread_mutex_lock(&l->lock);
+	bytes = SCR_MIN(price(cut, run, base), w->paid[q]);
+	late = l->begun[q] > 0 && is_late(l, q);
+	if (late) {
+		l->refused = "max-time";
+		l->used[q] -= bytes;
+		w->paid[q] -= bytes;
+	} else {
+		l->begun[q] += bytes;
+		w->looked++;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return !late;
+}
+
 bool scr_limit_due(struct scr_limit *l, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
 		   const struct scr_extent *base)
 {
 	const struct scr_file_record *f = w->has_base ? &w->base : NULL;
 	enum scr_queue q = scr_limit_queue(&w->e, f, base);
 	int64_t key = scr_limit_key(l, &w->e, f, base);
-	uint64_t bytes = run > 1 || (base && base->hole) ? 0 : cut->length;
+	uint64_t bytes = price(cut, run, base);
 	bool damaged = (f && f->damage.kind) || (base && base->damage_count);
 
 	if (!scr_limit_wants(l, q, key, damaged))

@@ -8,8 +8,10 @@
  *	bands     each queue is cut into bands of some share of it; fresh bands come first
  *	visits    the plan is gone through once a band, in walk order; a file with extents in
  *	          several bands is visited in each
- *	due       extent by extent: whether it belongs to the band of the visit, and is still paid
- *	          for
+ *	due       extent by extent, as they are handed out: whether it belongs to the band of the
+ *	          visit, and is still paid for; so the oldest get what there is, whichever thread
+ *	          is faster
+ *	in_time   when its turn comes: whether there is time left
  *
  * Fresh data gets at most half of the budget (bytes or time) while known data that is overdue would
  * not get the rest otherwise. Of each queue at least one extent is read, whatever the limits. So
@@ -50,6 +52,7 @@ struct scr_limit {
 	pthread_mutex_t lock;
 	uint64_t used[SCR_QUEUES];
 	bool any[SCR_QUEUES]; /* an extent of the queue was taken */
+	uint64_t begun[SCR_QUEUES]; /* bytes of those whose turn has come */
 	const char *refused;  /* the option for which one was not; NULL: none */
 };
 
@@ -69,9 +72,12 @@ bool scr_limit_next_band(struct scr_limit *l);
 /* Whether something of the entry may be in the present band. */
 bool scr_limit_visits(const struct scr_limit *l, const struct scr_plan_entry *e);
 /* Whether the extent of @w at @cut (@run of them, if they are holes), @base as it is recorded or
- * NULL, is to be read in this visit. If so it is paid for. */
+ * NULL, is to be read in this visit. If so it is paid for. Called in the order of the visits. */
 bool scr_limit_due(struct scr_limit *l, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
 		   const struct scr_extent *base);
+/* The turn of what was due has come: whether there still is time. If not, what was paid goes back. */
+bool scr_limit_in_time(struct scr_limit *l, struct scr_work *w, const struct scr_cut *cut,
+		       uint64_t run, const struct scr_extent *base);
 /* @w could not be looked at: what was paid for it may go to others. */
 void scr_limit_give_back(struct scr_limit *l, struct scr_work *w);
 /* Puts into the summary why the pass is not complete, and what is left. */

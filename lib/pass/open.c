@@ -14,11 +14,14 @@
 
 int scr_pass_no_manifest(struct scr_pass *p)
 {
+	const char *hint = "; 'run' makes one";
+
 	/* --existing is for the night: that a disk isn't mounted is what it most often means then. */
-	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target%s",
-		    p->ctx->opt.existing ?
-			    ": is the disk mounted? ('run' without --existing makes one)" :
-			    "; 'run' makes one");
+	if (p->ctx->opt.existing && p->kind != SCR_TARGET_DEVICE)
+		hint = ": is the disk mounted? ('run' without --existing makes one)";
+	else if (p->ctx->opt.existing)
+		hint = ": is it the right device? ('run' without --existing makes one)";
+	scr_trouble(p, NULL, 0, 0, "there is no manifest for this target%s", hint);
 	return -ENOENT;
 }
 

@@ -237,6 +237,14 @@ static void count_entry(struct planner *pl, const struct scr_plan_entry *e)
 			(uint64_t)pl->new.st.st_blocks * 512);
 }
 
+/* Whether somebody wrote half of it. What is as it was recorded may be looked at in any case. */
+static bool under_repair(const struct planner *pl, const struct scr_plan_entry *e, const char *path)
+{
+	if (scr_repair_holds(pl->p, path, e->path_len, e->ino))
+		return true;
+	return !(e->flags & SCR_PLAN_UNIFORM) && scr_repair_may_hold(pl->p, e->ctime_ns);
+}
+
 /* Adds a walked file; of an inode of several links only the first path is read. */
 static int add_walked(struct planner *pl, struct scr_plan_entry *e, const char *path)
 {
@@ -250,7 +258,7 @@ static int add_walked(struct planner *pl, struct scr_plan_entry *e, const char *
 	if (owner) {
 		e->action = SCR_PLAN_LINK;
 		e->owner = *owner;
-	} else if (scr_repair_holds(pl->p, path, e->path_len, e->ino)) {
+	} else if (under_repair(pl, e, path)) {
 		e->action = SCR_PLAN_KEEP;
 	}
 	r = scr_plan_add(pl->out->plan, e, path, &pos);

@@ -183,6 +183,14 @@ static int feed_extent(void *arg, struct scr_work *w, struct scr_extent *e)
 	return scr_mreader_extent(rp->p->old, e);
 }
 
+static bool feed_in_time(void *arg, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
+			 const struct scr_extent *base)
+{
+	struct read_phase *rp = arg;
+
+	return !rp->p->limit || scr_limit_in_time(rp->p->limit, w, cut, run, base);
+}
+
 static bool feed_due(void *arg, struct scr_work *w, const struct scr_cut *cut, uint64_t run,
 		     const struct scr_extent *base)
 {
@@ -302,7 +310,7 @@ static int accept_gone(struct read_phase *rp, struct scr_work *w)
 /* Nothing of it was due after all, or there was nothing left in the budget. */
 static bool not_looked_at(const struct read_phase *rp, const struct scr_work *w)
 {
-	return rp->p->limit && w->taken == 0 && w->extents > 0 && w->state == SCR_WORK_OPEN;
+	return rp->p->limit && w->looked == 0 && w->extents > 0 && w->state == SCR_WORK_OPEN;
 }
 
 /* What was settled before anything of it was read needs no second visit of a limited pass. 1: it had
@@ -312,7 +320,7 @@ static int told_before(struct read_phase *rp, struct scr_work *w)
 	struct scr_plan_entry e;
 	int r;
 
-	if (!rp->p->limit || w->state == SCR_WORK_OPEN || w->taken > 0 || w->only_visit)
+	if (!rp->p->limit || w->state == SCR_WORK_OPEN || w->looked > 0 || w->only_visit)
 		return 0;
 	pthread_mutex_lock(&rp->retry_lock);
 	r = scr_plan_get(rp->planned->plan, w->pos, &e, NULL);
@@ -333,12 +341,13 @@ static int feed_done(void *arg, struct scr_worker *k, struct scr_work *w, bool l
 	struct scr_file_record f;
 	int r = told_before(rp, w);
 
+	if (last && rp->p->limit && w->state != SCR_WORK_OPEN &&
+	    (w->state != SCR_WORK_SETTLED || w->looked == 0))
+		scr_limit_give_back(rp->p->limit, w);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (last && not_looked_at(rp, w))
 		return 0;
-	if (last && rp->p->limit && w->state != SCR_WORK_OPEN && w->state != SCR_WORK_SETTLED)
-		scr_limit_give_back(rp->p->limit, w);
 	if (last && is_no_move(w))
 		return undo_move(rp, w);
 	if (last && w->e.action == SCR_PLAN_ACCEPT && w->state == SCR_WORK_CHANGED && !w->opened)
@@ -369,6 +378,7 @@ static const struct scr_feed_ops ops = {
 	.next = feed_next,
 	.extent = feed_extent,
 	.due = feed_due,
+	.in_time = feed_in_time,
 	.done = feed_done,
 	.flush = feed_flush,
 };

@@ -14,6 +14,14 @@
 int scr_repair_recover(struct scr_pass *p);
 /* Whether the recorded @path, or inode @ino, is under repair and must not be recorded anew. */
 bool scr_repair_holds(const struct scr_pass *p, const char *path, size_t len, uint64_t ino);
+/*
+ * Whether the file whose ctime is @ctime_ns, and which is not as it was recorded, may be under
+ * repair by an undo entry that can't be read. Nobody can say which file that is about, so it is any
+ * that was written at about the same time.
+ */
+bool scr_repair_may_hold(const struct scr_pass *p, int64_t ctime_ns);
+/* Whether there is such an entry at all. */
+bool scr_repair_unsure(const struct scr_pass *p);
 void scr_repair_forget(struct scr_pass *p);
 
 /*

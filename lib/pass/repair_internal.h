@@ -210,6 +210,8 @@ struct scr_repair_note {
 struct scr_repair_held {
 	struct scr_repair_note *list; /* by path in walk order, then by number */
 	uint32_t count, cap;
+	int64_t *unread;              /* when entries that can't be read were written, INT64_MIN: */
+	uint32_t unread_count;        /* nobody knows; owned */
 };
 
 /* The entries that @want takes by state and path. What can't be read is trouble, said; what was

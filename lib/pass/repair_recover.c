@@ -27,6 +27,8 @@
 #define TIME_SLACK_NS (2 * SCR_NS_PER_S)
 /* One extent is written within this after its entry. */
 #define WRITING_NS (60 * SCR_NS_PER_S)
+/* The same by the clocks of two file systems, in either direction. */
+#define APART_NS (2 * WRITING_NS)
 
 /* ---- which entries there are -------------------------------------------------------------- */
 
@@ -37,6 +39,7 @@ void scr_repair_notes_free(struct scr_repair_held *h)
 	for (uint32_t i = 0; i < h->count; i++)
 		free(h->list[i].path);
 	free(h->list);
+	free(h->unread);
 	free(h);
 }
 
@@ -70,6 +73,19 @@ static int by_path(const void *a, const void *b)
 	return c ? c : x->number < y->number ? -1 : x->number > y->number;
 }
 
+static int add_unread(struct scr_repair *r, struct scr_repair_held *h, uint32_t number)
+{
+	int64_t *list = realloc(h->unread, (h->unread_count + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	h->unread = list;
+	if (scr_undo_written(r->undo, number, &list[h->unread_count]) < 0)
+		list[h->unread_count] = INT64_MIN;
+	h->unread_count++;
+	return 0;
+}
+
 static int note_entry(struct scr_repair *r, uint32_t number, scr_repair_want_fn *want, bool remove,
 		      struct scr_repair_held *h)
 {
@@ -83,9 +99,11 @@ static int note_entry(struct scr_repair *r, uint32_t number, scr_repair_want_fn 
 		return remove ? scr_undo_remove(r->undo, number) : 0;
 	if (err < 0) {
 		scr_trouble(r->p, NULL, 0, err == -EBADMSG || err == -EPERM ? 0 : -err,
-			    "the undo entry %s/undo/%08u is damaged or can't be read%s%s",
+			    "the undo entry %s/undo/%08u is damaged or can't be read; files that "
+			    "were changed when it was written may be half repaired, and are not "
+			    "recorded as long as it is there%s%s",
 			    r->p->state.path, number, *why.text ? ": " : "", why.text);
-		return 0;
+		return add_unread(r, h, number);
 	}
 	err = want(r, &e) ? add_note(h, &e) : 0;
 	scr_undo_entry_free(&e);
@@ -446,6 +464,8 @@ int scr_repair_recover(struct scr_pass *p)
 			err = complete_rest(&r);
 		hold_rest(&r);
 		err = scr_repair_finish(&r, err);
+	} else if (err == 0 && r.open->unread_count > 0) {
+		hold_rest(&r);
 	}
 	scr_repair_free(&r);
 	return err;
@@ -460,6 +480,25 @@ bool scr_repair_holds(const struct scr_pass *p, const char *path, size_t len, ui
 		    (h->list[i].path_len == len && !memcmp(h->list[i].path, path, len)))
 			return true;
 	return false;
+}
+
+bool scr_repair_may_hold(const struct scr_pass *p, int64_t ctime_ns)
+{
+	const struct scr_repair_held *h = p->held;
+
+	for (uint32_t i = 0; h && i < h->unread_count; i++) {
+		int64_t written = h->unread[i];
+
+		if (written == INT64_MIN || (near(ctime_ns) >= near(written) - APART_NS &&
+					     near(ctime_ns) <= near(written) + APART_NS))
+			return true;
+	}
+	return false;
+}
+
+bool scr_repair_unsure(const struct scr_pass *p)
+{
+	return p->held && p->held->unread_count > 0;
 }
 
 void scr_repair_forget(struct scr_pass *p)

@@ -65,7 +65,7 @@ struct scr_work {
 	/* Of a limited pass. */
 	struct scr_band band;
 	uint64_t paid[2];          /* bytes taken from the budget, by queue */
-	uint64_t taken;            /* extents that were due */
+	uint64_t looked;           /* extents that were due, and in time */
 	bool only_visit;           /* nothing of it is to be read: others say no more of it */
 
 	/* Results; what is not atomic is under lock. */
