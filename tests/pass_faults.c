@@ -30,6 +30,8 @@ struct medium {
 	int err;
 	unsigned int reads, hits;
 	unsigned int good;     /* GONE: so many reads go well before the device goes away */
+	dev_t other_dev;       /* added to st_dev of what is hit, by fstat */
+	mode_t other_type;     /* and this to its mode */
 };
 
 static bool is_hit(const struct medium *m, int fd, off_t offset, size_t len)
@@ -71,9 +73,16 @@ static off_t plain_lseek(void *arg SCR_UNUSED, int fd, off_t offset, int whence)
 	return lseek(fd, offset, whence);
 }
 
-static int plain_fstat(void *arg SCR_UNUSED, int fd, struct stat *st)
+static int other_fstat(void *arg, int fd, struct stat *st)
 {
-	return fstat(fd, st);
+	const struct medium *m = arg;
+	int r = fstat(fd, st);
+
+	if (r == 0 && st->st_ino >= m->first && st->st_ino <= m->last) {
+		st->st_dev += m->other_dev;
+		st->st_mode |= m->other_type;
+	}
+	return r;
 }
 
 static int plain_fadvise(void *arg SCR_UNUSED, int fd SCR_UNUSED, off_t offset SCR_UNUSED,
@@ -146,7 +155,7 @@ static int run(struct tree *t, bool first)
 	static const char *const settings[] = {"ctime=ignore", "block-size=4096", NULL};
 	struct scr_options o = {.threads = 1, .settings = first ? settings : NULL};
 	struct scr_reader_ops ops = {.pread = faulty_pread, .lseek = plain_lseek,
-				     .fstat = plain_fstat, .fadvise = plain_fadvise,
+				     .fstat = other_fstat, .fadvise = plain_fadvise,
 				     .arg = &t->medium};
 	struct scr_ctx *ctx = scr_new(&o, on_event, &t->seen);
 	int r;
@@ -335,6 +344,24 @@ static void test_device_that_goes_away_is_no_damage(void **state)
 	}
 }
 
+/* Something else took the place of the name before it was opened: that content is nobody's damage. */
+static void test_other_file_than_was_looked_at(void **state)
+{
+	struct tree *t = *state;
+
+	for (int i = 0; i < 2; i++) {
+		hit(t, FLIP, 5, 100, 101);
+		t->medium.other_dev = i == 0;
+		t->medium.other_type = i == 0 ? 0 : S_IFSOCK;
+		assert_int_equal(run(t, false), 0);
+		assert_int_equal(t->sum.verdicts[SCR_SKIPPED], 1);
+		assert_int_equal(t->sum.verdicts[SCR_OK], FILES - 1);
+		assert_int_equal(t->sum.files_damaged, 0);
+		assert_int_equal(t->sum.exit, 0);
+		expect_sound(t);
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -346,6 +373,7 @@ int main(void)
 		CASE(test_unreadable_sector_exactly),
 		CASE(test_many_unreadable_files_of_a_device_that_is_there),
 		CASE(test_device_that_goes_away_is_no_damage),
+		CASE(test_other_file_than_was_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
