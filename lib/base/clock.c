@@ -31,6 +31,11 @@ int64_t scr_clock_uptime(void)
 	return read_clock(CLOCK_BOOTTIME);
 }
 
+int64_t scr_clock_thread_cpu(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void scr_clock_sleep(const struct scr_clock *c, int64_t ns)
 {
 	struct timespec ts = {ns / SCR_NS_PER_S, ns % SCR_NS_PER_S};

@@ -21,6 +21,8 @@ extern const struct scr_clock scr_clock_system;
 
 /* Nanoseconds since the system was started, suspend included. */
 int64_t scr_clock_uptime(void);
+/* Nanoseconds of processor time that the calling thread has taken, in the kernel too. */
+int64_t scr_clock_thread_cpu(void);
 
 static inline int64_t scr_clock_wall(const struct scr_clock *c)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "fold/fold.h"
 
@@ -279,6 +280,21 @@ static int read_pieces(const struct scr_content_reader *cr, const struct scr_cut
 	return 0;
 }
 
+static int read_timed(const struct scr_content_reader *cr, const struct scr_cut *cut,
+		      struct scr_content *c)
+{
+	const int64_t began_ns = scr_clock_thread_cpu();
+	struct scr_reader_counts before, after;
+	int r;
+
+	scr_reader_get_counts(cr->reader, &before);
+	r = read_pieces(cr, cut, c);
+	scr_reader_get_counts(cr->reader, &after);
+	if (r == 0)
+		scr_content_read_cost(cr, c, after.cache - before.cache, began_ns);
+	return r;
+}
+
 int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *cut,
 		     struct scr_content *c)
 {
@@ -289,7 +305,7 @@ int scr_content_read(const struct scr_content_reader *cr, const struct scr_cut *
 	if (r == 0 && scr_content_map(cr, c))
 		return 0;
 	if (r == 0)
-		r = read_pieces(cr, cut, c);
+		r = cut->length < SCR_MAP_MIN ? read_pieces(cr, cut, c) : read_timed(cr, cut, c);
 	c->folded &= c->bad_count == 0 && c->present == cut->length;
 	return r;
 }

@@ -32,6 +32,15 @@ struct scr_content {
 	bool folded;               /* ... if this says so: all was read, once */
 };
 
+/*
+ * What extents in the page cache have cost, mapped and read: which is cheaper depends on the machine.
+ * Where the kernel copies fast, reading into a buffer that stays in L2 beats page faults by half;
+ * elsewhere the copy is what costs. Shared by the threads of a pass; all zeros at first.
+ */
+struct scr_ways {
+	atomic_uint_fast64_t bytes[2], ns[2]; /* read, mapped; processor time */
+};
+
 /* Reads with @r, computes with @k. */
 struct scr_content_reader {
 	struct scr_reader *reader;
@@ -42,6 +51,7 @@ struct scr_content_reader {
 	/* Entered for computing, not for reading: more threads read than there are processors. NULL:
 	 * no limit. */
 	sem_t *gate;
+	struct scr_ways *ways;     /* NULL: what can be mapped is */
 	const atomic_int *stop;
 	/* Counts bytes for the progress display; may be NULL. */
 	void (*progress)(void *arg, uint64_t bytes, bool read);

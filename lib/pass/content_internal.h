@@ -15,4 +15,12 @@ void scr_content_check(const struct scr_content_reader *cr, struct scr_content *
  */
 bool scr_content_map(const struct scr_content_reader *cr, struct scr_content *c);
 
+/* A smaller extent is sooner read than mapped. */
+#define SCR_MAP_MIN (1u << 20)
+
+/* Notes what reading the extent has cost since @began_ns, by scr_clock_thread_cpu(), if all of its
+ * bytes came from the cache: @cached. */
+void scr_content_read_cost(const struct scr_content_reader *cr, const struct scr_content *c,
+			   uint64_t cached, int64_t began_ns);
+
 #endif

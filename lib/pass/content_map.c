@@ -9,10 +9,11 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 
-/* A smaller extent is sooner read than mapped. */
-#define MAP_MIN (1u << 20)
+/* So much is tried each way before the cheaper one is kept to. */
+#define TRIAL (UINT64_C(48) << 20)
 
 /* Mapped at a time: what many threads have mapped counts as their memory. */
 #define WINDOW (4u << 20)
@@ -72,18 +73,45 @@ static bool compute_mapped(const struct scr_content_reader *cr, struct scr_conte
 	return true;
 }
 
+enum { READ, MAPPED };
+
+static void note_cost(struct scr_ways *w, int way, uint64_t bytes, int64_t began_ns)
+{
+	w->bytes[way] += bytes;
+	w->ns[way] += (uint64_t)(scr_clock_thread_cpu() - began_ns);
+}
+
+void scr_content_read_cost(const struct scr_content_reader *cr, const struct scr_content *c,
+			   uint64_t cached, int64_t began_ns)
+{
+	if (cr->ways && cached == c->cut.length)
+		note_cost(cr->ways, READ, cached, began_ns);
+}
+
+static bool mapping_pays(const struct scr_ways *w)
+{
+	if (!w || w->bytes[MAPPED] < TRIAL)
+		return true;
+	return w->bytes[READ] >= TRIAL && (double)w->ns[MAPPED] * (double)w->bytes[READ] <=
+						  (double)w->ns[READ] * (double)w->bytes[MAPPED];
+}
+
 bool scr_content_map(const struct scr_content_reader *cr, struct scr_content *c)
 {
+	int64_t began_ns;
 	bool done;
 
 	/* Holes are found, and counted, by reading. */
-	if (cr->reread || cr->sparse || c->cut.length < MAP_MIN)
+	if (cr->reread || cr->sparse || c->cut.length < SCR_MAP_MIN || !mapping_pays(cr->ways))
 		return false;
+	began_ns = scr_clock_thread_cpu();
 	scr_gate_enter(cr->gate);
 	done = compute_mapped(cr, c);
 	scr_gate_leave(cr->gate);
 	if (!done)
 		return false;
+	if (cr->ways)
+		note_cost(cr->ways, MAPPED, c->cut.length, began_ns);
 	c->all_hole = false;
 	c->present = c->cut.length;
 	if (cr->progress)

@@ -15,6 +15,7 @@
 #include "io/state.h"
 #include "manifest/store.h"
 #include "parity/segments.h"
+#include "pass/content.h"
 #include "pass/ctx.h"
 #include "pass/policy.h"
 #include "select/select.h"
@@ -47,6 +48,7 @@ struct scr_pass {
 	struct scr_header header;    /* working copy; what publishing writes */
 	struct scr_policy policy;
 	struct scr_selection *selection;
+	struct scr_ways ways;        /* to content that is in the cache */
 	unsigned int diagnoses, holders; /* made so far: bounded; under ctx->diagnose_lock */
 	bool reading;                /* the verb writes nothing */
 	bool manifest_repaired;      /* said, and on disk again after publishing */

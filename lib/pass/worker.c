@@ -120,6 +120,7 @@ struct scr_content_reader scr_worker_content_reader(struct scr_worker *k, const 
 		.sparse = (uint64_t)w->st.st_blocks * 512 < (uint64_t)w->st.st_size,
 		.fold = !again && k->p->segments,
 		.gate = k->gate,
+		.ways = &k->p->ways,
 		.reread = again,
 		.stop = &k->p->ctx->stop,
 		.progress = again ? NULL : count_progress,
