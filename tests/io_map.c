@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "base/compiler.h"
 #include "io/reader.h"
 #include "pass/content.h"
 
@@ -286,6 +287,50 @@ static void *map_and_cut(void *arg, int fd, off_t offset, size_t len)
 }
 
 /* What is left of a file that became shorter is told as it is when it is read. */
+/* Both ways are tried, mapping first; then it is the cheaper one. */
+static void test_cheaper_way(void **state)
+{
+	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
+				       SCR_PARITY_UNIT_DEFAULT};
+	const uint64_t much = UINT64_C(64) << 20;
+	const struct {
+		uint64_t bytes[2], ns[2];
+		int way;
+	} cases[] = {
+		{{0, 0}, {0, 0}, 1},           {{much, 0}, {1, 0}, 1},
+		{{0, much}, {0, 1}, 0},        {{much, much}, {100, 200}, 0},
+		{{much, much}, {200, 100}, 1}, {{much * 4, much}, {300, 100}, 0},
+	};
+	struct scr_cut cut = scr_cut_extent(&g, SIZE, 0);
+	struct scr_content_reader cr = {.kernels = scr_kernels_reference()};
+	struct scr_content c = {0};
+	atomic_int stop = 0;
+	int fd = make_file();
+
+	(void)state;
+	assert_int_equal(scr_guard_install(), 0);
+	cr.stop = &stop;
+	cr.reader = open_reader(fd, SCR_READ_CACHED);
+	for (size_t i = 0; i < SCR_ARRAY_SIZE(cases); i++) {
+		struct scr_ways w = {0};
+
+		for (int way = 0; way < 2; way++) {
+			w.bytes[way] = cases[i].bytes[way];
+			w.ns[way] = cases[i].ns[way];
+		}
+		cr.ways = &w;
+		assert_int_equal(scr_content_read(&cr, &cut, &c), 0);
+		assert_int_equal(c.present, SIZE);
+		for (int way = 0; way < 2; way++)
+			assert_int_equal(w.bytes[way] - cases[i].bytes[way],
+					 way == cases[i].way ? cut.length : 0);
+		assert_true(w.ns[cases[i].way] > cases[i].ns[cases[i].way]);
+	}
+	scr_content_free(&c);
+	scr_reader_free(cr.reader);
+	close(fd);
+}
+
 static void test_cut_meanwhile(void **state)
 {
 	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
@@ -386,8 +431,8 @@ static void test_gate(void **state)
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
 static const struct CMUnitTest tests[] = {
-	T(test_only_what_is_cached), T(test_truncated),     T(test_threads), T(test_not_ours),
-	T(test_read_instead),        T(test_cut_meanwhile), T(test_gate),
+	T(test_only_what_is_cached), T(test_truncated),   T(test_threads),       T(test_not_ours),
+	T(test_read_instead),        T(test_cheaper_way), T(test_cut_meanwhile), T(test_gate),
 };
 
 SYS_MAIN(tests)
