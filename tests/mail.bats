@@ -203,7 +203,7 @@ rotten() {
 	reads=pread64,preadv,preadv2,mmap,io_uring_enter
 	cat >slow <<-END
 		#!/bin/sh
-		exec $(type -P strace) -f -qq -o /dev/null -P $W/t/big -e trace=$reads \
+		ASAN_OPTIONS=detect_leaks=0 exec $(type -P strace) -f -qq -o /dev/null -P $W/t/big -e trace=$reads \
 			-e inject=$reads:delay_enter=1500000 $SCRUB "\$@"
 	END
 	chmod +x slow

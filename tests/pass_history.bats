@@ -64,7 +64,7 @@ setup() {
 	data 2 3000000 >t/big
 	# Each read of it takes its time, so that the signal comes while it is read.
 	reads=pread64,preadv,preadv2,mmap
-	"$(type -P strace)" -f -qq -o /dev/null -P "$W/t/big" -e trace=$reads \
+	ASAN_OPTIONS=detect_leaks=0 "$(type -P strace)" -f -qq -o /dev/null -P "$W/t/big" -e trace=$reads \
 		-e inject=$reads:delay_enter=1500000 "$SCRUB" run -q -j1 t &
 	pid=$!
 	for _ in {1..200}; do
