@@ -140,6 +140,12 @@ sub saw_openat {
 }
 
 # State is not opened by this one.
+# The runtime of the sanitizers opens files so.
+sub saw_open {
+	my ($self, $result, $rest, $text, @more) = @_;
+	$self->saw_openat($result, $rest, $text, 'AT_FDCWD', @more);
+}
+
 sub saw_openat2 {
 	my ($self, $result) = @_;
 	$self->{fd}{$result} = undef;
