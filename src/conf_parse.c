@@ -110,7 +110,8 @@ static int head(struct parser *p, char *line, struct conf_section **now)
 	}
 	if (line[0] != '/' && !is_tag(line))
 		return wrong(p, "a target is an absolute path, not ", line);
-	drop_last_slashes(line);
+	if (line[0] == '/') /* LABEL=/ is a usual label, and another than LABEL= */
+		drop_last_slashes(line);
 	for (size_t i = 1; i < p->conf->n; i++)
 		if (!strcmp(p->conf->sections[i].target, line))
 			return wrong(p, "there is a section already for ", line);

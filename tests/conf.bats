@@ -203,6 +203,14 @@ refused() {
 	END
 }
 
+@test "the slash that ends a label is a part of it, that of a path is not" {
+	printf '[%s/a///]\n[LABEL=/]\n[LABEL=no-such/]\n[LABEL=no-such]\n' "$W" | conf
+	expect 8 status --json --all --config=c.conf
+	json 'select(.event == "summary") | .target' "$W/a LABEL=/ LABEL=no-such/ LABEL=no-such"
+	printf '[LABEL=/]\n[LABEL=/]\n' | refused 2 "there is a section already for 'LABEL=/'"
+	printf '[%s/a]\n[%s/a/]\n' "$W" "$W" | refused 2 "there is a section already for '$W/a'"
+}
+
 @test "what can't be in the file, and why" {
 	refused 2 "a setting is kept with the target, see 'init' and 'config': 'exclude'" <<-END
 		[$W/a]

@@ -427,16 +427,18 @@ static void wake(int signal)
 static int reads_pattern(int fd, size_t len)
 {
 	uint8_t *p = malloc(len + 1);
-	size_t n = 0;
+	size_t n = 0, same = 0;
 	ssize_t got = 1;
+	bool ended;
 
 	usleep(50000); /* so that the writer fills the pipe, and is woken in the middle */
 	while (p && n < len && (got = read(fd, p + n, len + 1 - n)) > 0)
 		n += (size_t)got;
-	for (size_t i = 0; i < n; i++)
-		if (p[i] != (uint8_t)(i * 7 + i / 251))
-			return 1;
-	return n == len && got > 0 && read(fd, p, 1) == 0 ? 0 : 2;
+	while (same < n && p[same] == (uint8_t)(same * 7 + same / 251))
+		same++;
+	ended = n == len && got > 0 && read(fd, p, 1) == 0;
+	free(p);
+	return same == n && ended ? 0 : 1;
 }
 
 /* Signals cut writes to a pipe short, and what is left is written behind. */
@@ -456,6 +458,7 @@ static void test_short_writes(void **state)
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0) {
+		free(p); /* or valgrind counts the copy as lost */
 		close(ends[1]);
 		_exit(reads_pattern(ends[0], len));
 	}
