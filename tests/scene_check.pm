@@ -124,9 +124,10 @@ sub check_end {
 		if $passes != $way->{passes} && $passes != $way->{passes} - 1 && !$forgets;
 	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 history parity/ undo/);
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
-	push @stray, glob("$ENV{TMPDIR}/*"), 
+	push @stray, glob("$ENV{TMPDIR}/*"),
 		# A kill leaves what it was writing for the monitor.
 		grep { !m{/(?:t|lost\+found|metrics(?:\.\w{6})?)$} } glob("$fs/*");
+	push @stray, elsewhere();
 	whole_metrics();
 	die "afterwards stray: @stray\n" if @stray;
 	# Data and parity, both read again.
