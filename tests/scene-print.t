@@ -96,6 +96,15 @@ my @prints = map {
 } 0, 1;
 ok($prints[0] ne $prints[1], 'a nanosecond of an mtime makes a difference');
 
+# Records of what the file is now, and of what it was a moment ago.
+Scene::restore($image);
+$began = Time::HiRes::time();
+Scene::expect(1, 'repair', $t);
+$print = Scene::print_of($r, $began);
+select undef, undef, undef, 0.02;
+chmod((stat "$t/d/bit")[2] & 07777, "$t/d/bit");
+ok(Scene::print_of($r, $began) ne $print, 'a ctime that is not that of the record makes a difference');
+
 Scene::rot(["$s/manifest", 5000, 1]);
 ok(!eval { Scene::print_of($r, $began); 1 } && $@ =~ /unsound/, 'a damaged manifest is no print');
 print "1..$n\n";

@@ -12,11 +12,12 @@
 # - names, kinds and sizes in the directory of metrics, that of temporary files and /var/lib/bitscrub.
 #
 # What differs by the clock alone is made equal: a time that is not older than the step (in a stamp,
-# a record, a ctime) is NOW. All such times lie within the second that the step takes, the commands
-# that follow come at once, and scrub makes a difference only between what lies two seconds back and
-# what does not; so the order of such times doesn't matter. A step that took longer is not compared
-# at all. With them go the CRCs of records that have them, after they were found right, and how long
-# a pass took, which is only told to people.
+# a record, a ctime) is NOW, or in a record that names a file of the tree, where it is to the nanosecond
+# the mtime or ctime of that file, this: whether it is of what the file is now. But for that, all lie
+# within the second that the step takes, the commands that follow come at once, and scrub makes a
+# difference only between what lies two seconds back and what does not; so the order of such times
+# doesn't matter. A step that took longer is not compared at all. With them go the CRCs of records
+# that have them, after they were found right, and how long a pass took, which is only told to people.
 #
 # Left out: inode numbers and times of the state's other files and of directories, which scrub does
 # not look at, or compares with what it finds in the same moment; the place of blocks on the disk;
@@ -32,12 +33,13 @@ use Time::HiRes ();
 our ($dir, $fs, $tree, $state);
 
 my $SECOND = 1_000_000_000;
-my $NOW = "NOW!NOW!";
 
-# What has the times from just before @began until now: a clock that ticks slowly may be behind.
+# The times from just before $began until now, for a clock that ticks slowly may be behind; with
+# the files that have them.
 sub span {
 	my ($began) = @_;
-	return [map { int $_ * 1000 } $began * 1e6 - 5e5, Time::HiRes::time() * 1e6 + 5e5];
+	my ($first, $last) = map { int $_ * 1000 } $began * 1e6 - 5e5, Time::HiRes::time() * 1e6 + 5e5;
+	return { first => $first, last => $last, of => {} };
 }
 
 # Whether a step that began then has its times within a second.
@@ -46,26 +48,41 @@ sub brief {
 	return Time::HiRes::time() - $began < 1;
 }
 
-sub is_now {
-	my ($ns, $span) = @_;
-	return $ns >= $span->[0] && $ns <= $span->[1];
+# A name for a time that is one of these, in $context, which may name the file; else nothing.
+sub now_name {
+	my ($ns, $span, $context) = @_;
+	return if $ns < $span->{first} || $ns > $span->{last};
+	my $of = $span->{of}{$ns} // {};
+	return join ' ', 'NOW', map { $of->{$_} } grep { index($context, $_) >= 0 } sort keys %$of;
 }
 
-# "1500000000.5000000000", as find prints it, in words that don't depend on when this is.
+# That a file of the tree has this mtime and this ctime.
+sub have_times {
+	my ($span, $path, @times) = @_;
+	$path =~ s{^\Q$tree\E/}{};
+	$span->{of}{ nanoseconds($times[$_]) }{$path} .= (qw(mtime ctime))[$_] for 0, 1;
+}
+
+# "1500000000.5000000000", as find prints it, in nanoseconds.
+sub nanoseconds {
+	my ($s, $ns) = $_[0] =~ /^(-?\d+)\.(\d{9})/ or die "no time: $_[0]\n";
+	return $s * $SECOND + $ns;
+}
+
 sub moment {
 	my ($text, $span) = @_;
-	my ($s, $ns) = $text =~ /^(-?\d+)\.(\d{9})/ or die "no time: $text\n";
-	return is_now($s * $SECOND + $ns, $span) ? 'NOW' : $text;
+	return now_name(nanoseconds($text), $span, '') // $text;
 }
 
 # Times in bytes: 64 bits, little-endian, anywhere.
 sub without_times {
-	my ($bytes, $span) = @_;
-	my ($low, $high) = map { quotemeta substr pack('Q<', $_), 5 } @$span;
+	my ($bytes, $span, $context) = @_;
+	my ($low, $high) = map { quotemeta substr pack('Q<', $_), 5 } @$span{qw(first last)};
 	while ($bytes =~ /(?:$low|$high)/g) {
 		my $at = $-[0] - 5;
-		next if $at < 0 || !is_now(unpack('Q<', substr $bytes, $at, 8), $span);
-		substr($bytes, $at, 8) = $NOW;
+		my $name = $at < 0 ? undef : now_name(unpack('Q<', substr $bytes, $at, 8), $span, $context);
+		next if !defined $name;
+		substr($bytes, $at, 8) = substr Digest::MD5::md5($name), 0, 8;
 		pos($bytes) = $at + 8;
 	}
 	return $bytes;
@@ -86,10 +103,11 @@ sub records {
 			$entry //= Compress::Raw::Zlib::crc32(substr $bytes, 0, $at);
 			substr($record, 8 + 4, 4) = 'same' if unpack('V', substr $record, 12, 4) == $entry;
 		}
-		$out .= without_times($record, $span);
+		# An entry of the undo log is about one file.
+		$out .= without_times($record, $span, $type =~ /[NRS]/ ? $bytes : $record);
 		$at += 12 + $n;
 	}
-	return $out . 'REST' . without_times(substr($bytes, $at), $span);
+	return $out . 'REST' . without_times(substr($bytes, $at), $span, '');
 }
 
 # A manifest, after a reader that shares no code has found it sound.
@@ -99,8 +117,12 @@ sub manifest_print {
 	my $text = known($name);
 	$text =~ s/^(container .*) writing=\S+$/$1/m;
 	$text =~ s/ (?:pass-duration|crc)=\S+//g;
-	$text =~ s/=(\d{16,})\b/is_now($1, $span) ? '=NOW' : "=$1"/ge;
-	return $text;
+	my @parts = split /^(?=file |link )/m, $text;
+	for my $part (@parts) {
+		my $context = $part;
+		$part =~ s/=(\d{16,})\b/'=' . (now_name($1, $span, $context) \/\/ $1)/ge;
+	}
+	return join '', @parts;
 }
 
 sub content_print {
@@ -116,11 +138,12 @@ sub content_print {
 sub print_of {
 	my ($r, $began) = @_;
 	my ($span, %first, @all) = span($began);
-	open my $list, '-|', 'find', $fs, $ENV{TMPDIR}, '-printf',
-		'%p\t%y\t%u:%g\t%m\t%i\t%n\t%b\t%s\t%T@\t%C@\n' or die "find: $!\n";
-	for (sort <$list>) {
-		chomp;
-		my ($path, $kind, $owner, $mode, $ino, $links, $blocks, $size, @times) = split /\t/;
+	my @files = map { [split /\t/] } found();
+	for my $f (grep { $_->[1] eq 'f' && $_->[0] !~ m{^\Q$state\E/} } @files) {
+		have_times($span, @$f[0, 8, 9]);
+	}
+	for (@files) {
+		my ($path, $kind, $owner, $mode, $ino, $links, $blocks, $size, @times) = @$_;
 		my @what = ($path, $kind, $owner, $mode);
 		$what[0] =~ s/^\Q$ENV{TMPDIR}\E/temporary/;
 		# Written for a monitor, whole or not there: that is looked at each time.
@@ -137,8 +160,17 @@ sub print_of {
 		}
 		push @all, join "\t", @what;
 	}
-	close $list or die "find: $?\n";
 	return join "\n", @all, elsewhere();
+}
+
+# All there is, by name: a line each.
+sub found {
+	open my $list, '-|', 'find', $fs, $ENV{TMPDIR}, '-printf',
+		'%p\t%y\t%u:%g\t%m\t%i\t%n\t%b\t%s\t%T@\t%C@\n' or die "find: $!\n";
+	my @lines = sort <$list>;
+	close $list or die "find: $?\n";
+	chomp @lines;
+	return @lines;
 }
 
 # What there is of it where the state is kept of what is not trusted.
