@@ -91,8 +91,11 @@ int scr_planner_load_old(struct planner *pl)
 static int note_unlisted(struct planner *pl, const struct scr_walk_entry *w)
 {
 	const struct scr_buf *old = &pl->old.path;
-	int r = scr_unseen_note(&pl->out->unseen, w->path, w->len, w->is_dir, w->err);
+	int r = 0;
 
+	/* What follows its SCR_WALK_ERROR is noted already. */
+	if (w->type == SCR_WALK_ERROR || w->err == EXDEV)
+		r = scr_unseen_note(&pl->out->unseen, w->path, w->len, w->is_dir, w->err);
 	if (r < 0)
 		return r;
 	/* No record that is still to come can be in it. */

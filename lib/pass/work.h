@@ -60,7 +60,6 @@ struct scr_work {
 	bool whole;                /* one chunk is all of it */
 	unsigned int chunks;       /* handed out and not finished */
 	bool cut_short;            /* a chunk did not come to its end: nor does the file */
-	bool suspect;              /* a medium error in it is not yet believed */
 
 	/* Of a limited pass. */
 	struct scr_band band;
