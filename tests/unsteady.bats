@@ -223,9 +223,10 @@ verdict() {
 			"$SCRUB" run -j1 --reads-in-flight=1 --json --state=s tree >out 2>err || true
 		output=$(cat out)
 		[ "$(summary removed)" -eq 0 ]
-		[ "$(summary unreadable)$(summary files_damaged)" = 01 ]
-		expect 4 list --state=s tree
-		[ "$(wc -l <<<"$output")" -eq 311 ]
+		# The fifth time it is a directory of the tree, and files were read.
+		[ "$(summary files_damaged)" -eq $((n == 5)) ]
+		expect $((n == 5 ? 4 : 0)) list --state=s tree
+		[ "$(wc -l <<<"$output")" -eq $((310 + (n == 5))) ]
 	done
 	expect 0 run --json --state=s tree
 	[ "$(summary ok)" -eq 310 ]
