@@ -252,6 +252,17 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect(sys.argv[1]); s.
 	[ ! -e ran ]
 }
 
+@test "--on-damage: also where who started us ignores the end of children" {
+	edit a/x 0
+	edit_quietly b/z 100000
+	run perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$SCRUB" run -q --on-damage='echo "$SCRUB_EXIT" >ran' b
+	[ "$status" -eq 4 ]
+	[ "$(cat ran)" = 4 ]
+	run perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$SCRUB" verify -q --on-damage='exit 3' a
+	[ "$status" -eq 12 ]
+	[[ $output == *"the command ended with exit status 3"* ]]
+}
+
 @test "--on-damage: trouble is a reason too" {
 	expect 8 run -q --existing --on-damage='echo "$SCRUB_TARGET $SCRUB_EXIT" >>ran' a gone
 	[ "$(cat ran)" = "gone 8" ]
