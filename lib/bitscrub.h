@@ -396,6 +396,10 @@ typedef int scr_write_fn(void *arg, const void *data, size_t len);
 SCR_API int scr_export(struct scr_ctx *ctx, const char *target, const char *format,
 		       scr_write_fn *write, void *arg, struct scr_summary *out);
 
+/* Whether two arguments for a target stand for the same file, directory or device, now: by whatever
+ * paths, or UUID=... and the like. */
+SCR_API bool scr_same_target(const char *a, const char *b);
+
 SCR_API const char *scr_version(void);
 
 #endif
