@@ -87,8 +87,12 @@ static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c
 			one = slice(base, &cut);
 			base = &one;
 		}
-		if (is_due(f, c, &cut, run))
+		if (is_due(f, c, &cut, run)) {
+			uint64_t room = run > 1 ? 0 : scr_room_enter(&f->room, &cut, k->p->segments);
+
 			r = scr_extent_process(k, w, &cut, run, base);
+			scr_room_leave(&f->room, k, room);
+		}
 		i += run;
 	}
 	return r;
@@ -392,6 +396,7 @@ static void *thread_main(void *arg)
 	struct scr_worker k;
 	int r = scr_worker_init(&k, f->p);
 
+	k.ahead = f->room.ahead;
 	k.gate = f->gated ? &f->gate : NULL;
 	if (r == 0)
 		r = b ? work(f, &k, b) : -ENOMEM;
@@ -449,6 +454,8 @@ static int init(struct scr_feed *f, unsigned int readers, unsigned int computing
 	f->in_place = f->p->fs.rotational && !f->p->ctx->opt.cached;
 	if (f->gated && sem_init(&f->gate, 0, computing) < 0)
 		return -errno;
+	scr_room_init(&f->room, readers, f->p->header.settings.geometry.columns,
+		      f->p->segments != NULL);
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_mutex_init(&f->suspect_lock, NULL);
 	return 0;
@@ -462,6 +469,7 @@ static void destroy(struct scr_feed *f)
 	scr_suspect_free(&f->suspects);
 	pthread_mutex_destroy(&f->suspect_lock);
 	pthread_mutex_destroy(&f->lock);
+	scr_room_destroy(&f->room);
 	if (f->gated)
 		sem_destroy(&f->gate);
 }
