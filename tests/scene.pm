@@ -4,8 +4,8 @@
 #
 # The file system is an image in memory on a loop device of our own. An "image" below is its whole
 # content while it was not mounted. tests/scene_device.pm puts a block device in place of the tree.
-# start() enters a mount namespace, so that whatever happens to
-# this program, nothing stays mounted, and the device goes with its last user.
+# start() enters a mount namespace, so that whatever happens to this program, nothing stays mounted,
+# and the device goes with its last user.
 package Scene;
 use strict;
 use warnings;

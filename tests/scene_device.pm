@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A block device in the scene of tests/scene.pm: where there is a file "disk" in the tree, it is a loop
-# device over it that commands are given, with the state that the tree would have.
+# A block device in the scene of tests/scene.pm: where there is a file "disk" in the tree, commands are
+# given a loop device over it, with the state that the tree would have.
 package Scene;
 use strict;
 use warnings;
