@@ -65,7 +65,13 @@ sub images_of_disk {
 	mounted();
 	expect(1, 'repair', $tree);
 	$image{'disk-repaired'} = image();
-	mounted();
+	# The first one is of the undo log; two get to the device.
+	restore($image{'disk-damaged'});
+	cut_short('pwrite64', 4, 'repair', target());
+	$image{'disk-half-repaired'} = image();
+	restore($image{'disk-repaired'});
+	cut_short('pwrite64', 4, 'repair', '--undo', target());
+	$image{'disk-half-undone'} = image();
 	return %image;
 }
 
@@ -77,6 +83,9 @@ push @steps, map { { name => $_->[0], image => $_->[1], line => $_->[2], next =>
 	['device-repair', 'disk-damaged', ['repair'], [[['repair']], [[@run], ['repair']]]],
 	['device-undo', 'disk-repaired', ['repair', '--undo'],
 		[[['repair', '--undo']], [[@run], ['repair', '--undo']]]],
+	['device-complete', 'disk-half-repaired', [@run], [[[@run], ['repair']]]],
+	['device-complete-repair', 'disk-half-repaired', ['repair'], [[['repair']]]],
+	['device-complete-undo', 'disk-half-undone', [@run], [[[@run], ['repair', '--undo']]]],
 );
 
 1;
