@@ -69,6 +69,10 @@ sub images_of_disk {
 	restore($image{'disk-damaged'});
 	cut_short('pwrite64', 4, 'repair', target());
 	$image{'disk-half-repaired'} = image();
+	restore($image{'disk-damaged'});
+	# All of it is written, and not yet synced.
+	cut_short('fsync', 5, 'repair', target());
+	$image{'disk-unsynced'} = image();
 	restore($image{'disk-repaired'});
 	cut_short('pwrite64', 4, 'repair', '--undo', target());
 	$image{'disk-half-undone'} = image();
@@ -84,7 +88,7 @@ push @steps, map { { name => $_->[0], image => $_->[1], line => $_->[2], next =>
 	['device-undo', 'disk-repaired', ['repair', '--undo'],
 		[[['repair', '--undo']], [[@run], ['repair', '--undo']]]],
 	['device-complete', 'disk-half-repaired', [@run], [[[@run], ['repair']]]],
-	['device-complete-repair', 'disk-half-repaired', ['repair'], [[['repair']]]],
+	['device-complete-repair', 'disk-unsynced', ['repair'], [[['repair']]]],
 	['device-complete-undo', 'disk-half-undone', [@run], [[[@run], ['repair', '--undo']]]],
 );
 
