@@ -4,7 +4,7 @@
  *	+  finished     recorded, and sound when it was checked last
  *	-  bad sector   could not be read
  *	*  non-trimmed  reads, but not what was recorded: to be fetched again, from somewhere else
- *	?  non-tried    not recorded, gone, or in one block with what could not be read
+ *	?  non-tried    not recorded, gone, can't be opened, or in a block that can't be read whole
  *
  * So ddrescue, given a copy as its input and this map, fetches exactly what is not known to be
  * right.
@@ -145,12 +145,16 @@ static int add_target(struct map *m)
 {
 	struct scr_file_record f;
 	struct scr_link_record l;
+	uint64_t there;
 	int r = scr_view_next(m->x->view, &f, &l);
 
 	if (r != SCR_RECORD_FILE)
 		return r < 0 ? r : 0;
-	return add_extents(m, f.stamp.size,
-			   f.damage.kind == SCR_REC_MISSING ? f.damage.size_seen : f.stamp.size);
+	/* Of a file that can't even be opened nothing is there. */
+	there = f.damage.kind == SCR_REC_MISSING || f.damage.kind == SCR_REC_UNREADABLE
+			? f.damage.size_seen
+			: f.stamp.size;
+	return add_extents(m, f.stamp.size, there);
 }
 
 /* Once for the line at the head, which says whether there is anything left to do. */

@@ -52,6 +52,7 @@ static struct input {
 
 static void take_head(const uint8_t *p)
 {
+	static const uint8_t kinds[] = {0, SCR_REC_MISSING, SCR_REC_UNREADABLE, SCR_REC_ROT};
 	uint64_t size = scr_get_le64(p + 5) % SIZE_LIMIT;
 
 	in.geometry.block_size = 512u << p[0] % 12;
@@ -64,8 +65,8 @@ static void take_head(const uint8_t *p)
 	in.file.nlink = 1;
 	in.file.path = ".";
 	in.file.path_len = 1;
-	if (p[3] & 4) {
-		in.file.damage.kind = SCR_REC_MISSING;
+	if (p[3] / 4 % 4) {
+		in.file.damage.kind = kinds[p[3] / 4 % 4];
 		in.file.damage.block = SCR_NO_BLOCK32;
 		in.file.damage.size_seen = scr_get_le64(p + 13) % SIZE_LIMIT;
 	}
@@ -195,6 +196,14 @@ static char recorded(const struct scr_extent *e, const struct scr_cut *cut, uint
 	return content ? '*' : '+';
 }
 
+/* How much of it can be there. */
+static uint64_t there(void)
+{
+	const struct scr_damage_record *d = &in.file.damage;
+
+	return d->kind && d->kind != SCR_REC_ROT ? d->size_seen : in.file.stamp.size;
+}
+
 static char wanted(uint64_t at)
 {
 	uint64_t size = in.file.stamp.size, last = scr_extent_count(size) - 1;
@@ -202,7 +211,7 @@ static char wanted(uint64_t at)
 	struct scr_cut cut = scr_cut_extent(&in.geometry, size, index);
 	const struct scr_extent *e = extent_at(index);
 
-	if (!e || (in.file.damage.kind && cut.offset + cut.length > in.file.damage.size_seen))
+	if (!e || cut.offset + cut.length > there())
 		return '?';
 	return recorded(e, &cut, at);
 }
