@@ -167,9 +167,10 @@ check_metrics() {
 	echo live >m.prom.scrub-living
 	exec {held}<m.prom.scrub-living
 	flock "$held"
-	ls -d ./*.prom* | grep -v "$left" >before
+	find . -maxdepth 1 -name '*.prom*' ! -name "$left" | sort >before
 	expect 0 run -q --metrics=./m.prom a
-	ls -d ./*.prom* | grep -vx ./m.prom >after
+	find . -maxdepth 1 -name '*.prom*' ! -name m.prom | sort >after
+	grep -q linked after
 	diff before after
 	check_metrics
 	# By its name in another directory, and once nobody holds it any more.
