@@ -126,10 +126,13 @@ static void take_damage(const uint8_t *p)
 {
 	struct list *list = &in.lists[p[1] % 2];
 	struct scr_damage_record d = {.kind = 1 + p[0] % 3};
-	struct item *item = &list->items[list->count - 1];
+	struct item *item;
 	uint32_t len;
 
-	if (list->count == 0 || item->e.run > 1 || item->e.damage_count == DAMAGE_MAX)
+	if (list->count == 0)
+		return;
+	item = &list->items[list->count - 1];
+	if (item->e.run > 1 || item->e.damage_count == DAMAGE_MAX)
 		return;
 	d.block = get_24(p + 2) % item->e.cut.blocks;
 	len = scr_block_length(&item->e.cut, d.block);
