@@ -7,12 +7,7 @@ load pass
 load alone
 
 setup() {
-	W=$BATS_TEST_TMPDIR
-	cd "$W" || return 1
-	umask 022
-	mkdir a b
-	echo one >a/x
-	echo two >a/y
+	two_targets a
 	data 1 200000 >b/z
 	"$SCRUB" run -q a b
 }
@@ -318,6 +313,17 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect(sys.argv[1]); s.
 	rot one 100000
 	expect 1 run -q --repair --on-damage="touch $W/ran" fs
 	[ ! -e ran ]
+}
+
+@test "--on-damage: also where who started us ignores the end of children" {
+	edit a/x 0
+	edit_quietly b/z 100000
+	run perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$SCRUB" run -q --on-damage='echo "$SCRUB_EXIT" >ran' b
+	[ "$status" -eq 4 ]
+	[ "$(cat ran)" = 4 ]
+	run perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$SCRUB" verify -q --on-damage='exit 3' a
+	[ "$status" -eq 12 ]
+	[[ $output == *"the command ended with exit status 3"* ]]
 }
 
 @test "--on-damage: trouble is a reason too" {
