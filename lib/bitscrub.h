@@ -184,6 +184,9 @@ struct scr_list_entry {
 	int64_t damaged_since;      /* 0: none */
 	enum scr_damage_kind damage_kind;
 	bool unrecorded;            /* some extents could never be read */
+	bool unseen;                /* no record: it could not even be looked at or listed; of the rest
+				     * only damage_kind, damaged_since and the type in mode say
+				     * something (0: not known) */
 	uint32_t crc32;             /* of the whole file; valid if !unrecorded */
 };
 
@@ -329,7 +332,9 @@ struct scr_status {
 	uint32_t block_size, columns, parity_unit;
 	bool parity;                   /* switched on */
 	uint64_t files, links, bytes, extents, blocks, hole_bytes;
-	uint64_t files_damaged, blocks_damaged, bytes_damaged, extents_unrecorded;
+	uint64_t files_damaged;        /* with the unseen places */
+	uint64_t unseen;               /* paths without a record that could not be looked at */
+	uint64_t blocks_damaged, bytes_damaged, extents_unrecorded;
 	uint64_t parity_bytes;         /* that records refer to */
 	uint64_t parity_stored;        /* that the segments take */
 	uint64_t state_free;           /* bytes free where the state is; 0: not known */
@@ -390,6 +395,10 @@ SCR_API int scr_config_set(struct scr_ctx *ctx, const char *target, const char *
 typedef int scr_write_fn(void *arg, const void *data, size_t len);
 SCR_API int scr_export(struct scr_ctx *ctx, const char *target, const char *format,
 		       scr_write_fn *write, void *arg, struct scr_summary *out);
+
+/* Whether two arguments for a target stand for the same file, directory or device, now: by whatever
+ * paths, or UUID=... and the like. */
+SCR_API bool scr_same_target(const char *a, const char *b);
 
 SCR_API const char *scr_version(void);
 

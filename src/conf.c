@@ -79,25 +79,10 @@ void conf_free(struct conf *c)
 	*c = (struct conf){0};
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	char *ra, *rb;
-	bool same;
-
-	if (!strcmp(a, b))
-		return true;
-	ra = realpath(a, NULL);
-	rb = realpath(b, NULL);
-	same = ra && rb && !strcmp(ra, rb);
-	free(ra);
-	free(rb);
-	return same;
-}
-
 const struct conf_section *conf_find(const struct conf *c, const char *target)
 {
 	for (size_t i = 1; i < c->n; i++)
-		if (same_file(c->sections[i].target, target))
+		if (scr_same_target(c->sections[i].target, target))
 			return &c->sections[i];
 	return NULL;
 }

@@ -77,7 +77,7 @@ static struct conf_section *add_section(struct conf *c, const char *target, unsi
 /* How a device may be called instead of by its path. */
 static bool is_tag(const char *s)
 {
-	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID="};
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL="};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (!strncmp(s, tags[i], strlen(tags[i])) && s[strlen(tags[i])])
@@ -261,7 +261,8 @@ int conf_parse(struct conf *c, FILE *stream, const struct command *cmd)
 			continue;
 		r = *text == '[' ? head(&p, text, &now) : entry(&p, text, now);
 	}
-	if (r == 0 && ferror(stream))
+	/* Out of memory too: a part of it must not pass for all. */
+	if (r == 0 && !feof(stream))
 		r = usage_trouble("cannot read bitscrub.conf");
 	free(line);
 	return r;

@@ -189,6 +189,14 @@ static void json_list(struct report *r, const char *target, const struct scr_lis
 	char crc[9];
 
 	put_name(o, "path", &e->name);
+	if (e->unseen) {
+		put_bool(o, "unseen", true);
+		put_bool(o, "directory", e->mode != 0);
+		put_string(o, "damage", scr_damage_kind_name(e->damage_kind));
+		put_time(o, "damaged_since", e->damaged_since);
+		finish(r, o);
+		return;
+	}
 	put_name(o, "link_to", &e->link_owner);
 	put_int(o, "size", e->size);
 	put_int(o, "blocks", e->blocks);
@@ -370,6 +378,7 @@ static void put_counts(json_t *o, const struct scr_status *s)
 	put_int(o, "blocks", s->blocks);
 	put_int(o, "hole_bytes", s->hole_bytes);
 	put_int(o, "files_damaged", s->files_damaged);
+	put_int(o, "unseen", s->unseen);
 	put_int(o, "blocks_damaged", s->blocks_damaged);
 	put_int(o, "bytes_damaged", s->bytes_damaged);
 	put_int(o, "extents_unrecorded", s->extents_unrecorded);

@@ -234,7 +234,11 @@ static void text_list(struct report *r, const char *target, const struct scr_lis
 		fputs(" = ", stdout);
 		quote_name(stdout, e->link_owner.path, e->link_owner.len);
 	}
-	if (e->damaged_blocks && (r->opt->long_list || r->opt->lib.damaged_only)) {
+	if (e->unseen) {
+		fputs(": ", stdout);
+		text_alarm(r, scr_damage_kind_name(e->damage_kind));
+		printf(", since %s", units_date(date, e->damaged_since));
+	} else if (e->damaged_blocks && (r->opt->long_list || r->opt->lib.damaged_only)) {
 		fputs(": ", stdout);
 		text_alarm(r, scr_damage_kind_name(e->damage_kind));
 		printf(", %llu block%s, since %s", (unsigned long long)e->damaged_blocks,

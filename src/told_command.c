@@ -100,12 +100,21 @@ static int wait_for(pid_t pid, const atomic_int *stopped)
 	return r < 0 ? -1 : status;
 }
 
+/* Who started us may have ignored it, and then nothing is left to wait for. */
+static void see_children(void)
+{
+	const struct sigaction action = {.sa_handler = SIG_DFL};
+
+	sigaction(SIGCHLD, &action, NULL);
+}
+
 char *told_run(const char *cmd, const char *target, int exit, int fd, const atomic_int *stopped)
 {
 	char *own[2], **env = make_environment(target, exit, own);
 	int status = -1, r = env ? 0 : ENOMEM;
 	pid_t pid;
 
+	see_children();
 	if (r == 0)
 		r = start(cmd, env, fd, &pid);
 	if (r == 0)

@@ -2,6 +2,7 @@
 /* One file of the campaign: what it holds, and what goes wrong with it. */
 #include <config.h>
 #include "campaign.h"
+#include "spoil.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,11 +19,6 @@
 static uint64_t at_most(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static uint64_t below(struct dice *d, uint64_t n)
-{
-	return n <= UINT32_MAX ? dice_below(d, (uint32_t)n) : dice_roll(d) % n;
 }
 
 static void *take(uint64_t n)
@@ -45,7 +41,7 @@ static uint64_t any_size(struct dice *d, uint64_t size_max, bool large)
 
 	if (large)
 		return 16 * MIB - 100 +
-		       below(d, size_max > 16 * MIB ? size_max - 16 * MIB + 100 : 1);
+		       spoil_below(d, size_max > 16 * MIB ? size_max - 16 * MIB + 100 : 1);
 	if (dice < 120) {
 		size = borders[dice_below(d, 8)] + dice_below(d, 3) - 1;
 		return at_most(size ? size : 1, size_max);
@@ -55,7 +51,7 @@ static uint64_t any_size(struct dice *d, uint64_t size_max, bool large)
 		: dice < 900 ? 300000
 		: dice < 985 ? 2 * MIB
 			     : 5 * MIB;
-	return 1 + below(d, at_most(limit, size_max));
+	return 1 + spoil_below(d, at_most(limit, size_max));
 }
 
 static void fill_random(struct dice *d, uint8_t *p, uint64_t len)
@@ -93,14 +89,15 @@ static void fill_duplicates(struct dice *d, uint8_t *p, uint64_t len, uint64_t u
 	fill_random(d, p, len);
 	for (uint64_t at = unit; at < len; at += unit)
 		if (dice_below(d, 3) == 0)
-			memcpy(p + at, p + below(d, at / unit) * unit, at_most(unit, len - at));
+			memcpy(p + at, p + spoil_below(d, at / unit) * unit,
+			       at_most(unit, len - at));
 }
 
 /* Data here and there. */
 static void fill_sparse(struct dice *d, uint8_t *p, uint64_t len)
 {
 	for (uint64_t n = 1 + dice_below(d, 6); n > 0; n--) {
-		uint64_t start = below(d, len);
+		uint64_t start = spoil_below(d, len);
 
 		fill_random(d, p + start, at_most(1 + dice_below(d, 200000), len - start));
 	}
@@ -228,36 +225,6 @@ uint64_t victim_lost_bytes(const struct victim *v)
 	return n;
 }
 
-/* Overwrites @len bytes in one of the ways in which bytes go wrong. */
-static void spoil(struct dice *d, uint8_t *p, uint64_t len)
-{
-	uint8_t mask = (uint8_t)(1 + dice_below(d, 255));
-
-	switch (dice_below(d, 7)) {
-	case 0:
-		memset(p, 0, len);
-		break;
-	case 1:
-		memset(p, 0xff, len);
-		break;
-	case 2: /* all of them differ */
-		for (uint64_t i = 0; i < len; i++)
-			p[i] ^= (uint8_t)(1 + dice_below(d, 255));
-		break;
-	case 3: /* by the same */
-		for (uint64_t i = 0; i < len; i++)
-			p[i] ^= mask;
-		break;
-	case 4: /* at both ends only */
-		p[0] ^= mask;
-		p[len - 1] ^= (uint8_t)(len > 1 ? mask ^ 0x55 : 0);
-		break;
-	default:
-		fill_random(d, p, len);
-		break;
-	}
-}
-
 /* Bytes that damage goes to: an extent, or its parity. */
 struct target {
 	struct victim *v;
@@ -309,38 +276,6 @@ static void lose(struct dice *d, struct target to, uint64_t start, uint64_t len)
 		to.v->lost[to.v->lost_count++] = s;
 }
 
-static void spoil_unit(struct dice *d, struct target to, uint32_t unit)
-{
-	uint64_t start = below(d, to.len) / unit * unit;
-
-	spoil(d, to.p + start, at_most(unit, to.len - start));
-}
-
-static void spoil_burst(struct dice *d, struct target to)
-{
-	uint64_t limit = at_most(to.place->cut.column, to.len);
-	uint64_t len = dice_below(d, 4) == 0 ? limit : 1 + below(d, limit);
-
-	spoil(d, to.p + below(d, to.len - len + 1), len);
-}
-
-static void swap_units(struct dice *d, struct target to, uint32_t unit)
-{
-	uint64_t units = to.len / unit;
-	uint8_t *a, *b;
-
-	if (units < 2)
-		return;
-	a = to.p + below(d, units) * unit;
-	b = to.p + below(d, units) * unit;
-	for (uint32_t i = 0; i < unit; i++) {
-		uint8_t byte = a[i];
-
-		a[i] = b[i];
-		b[i] = byte;
-	}
-}
-
 /* Cut off: mostly what parity can give back. */
 static void cut_off(struct victim *v, struct dice *d)
 {
@@ -348,7 +283,7 @@ static void cut_off(struct victim *v, struct dice *d)
 	uint64_t limit = dice_below(d, 4) ? c : v->size;
 
 	if (v->size_now == v->size)
-		v->size_now = v->size - 1 - below(d, at_most(limit, v->size));
+		v->size_now = v->size - 1 - spoil_below(d, at_most(limit, v->size));
 }
 
 static void lengthen(struct victim *v, struct dice *d)
@@ -364,47 +299,48 @@ static void lengthen(struct victim *v, struct dice *d)
 
 static void damage(struct victim *v, struct dice *d, uint32_t favourite)
 {
+	const struct spoiler how = {d, fill_random};
 	struct target to = any_target(v, d, favourite);
 
 	switch (dice_below(d, 18)) {
 	case 0:
 	case 1:
-		to.p[below(d, to.len)] ^= (uint8_t)(1 << dice_below(d, 8));
+		spoil_bit(&how, to.p, to.len);
 		break;
 	case 2:
-		spoil_unit(d, to, 1);
+		spoil_unit(&how, to.p, to.len, 1);
 		break;
 	case 3:
-		spoil_unit(d, to, 1 + dice_below(d, 8));
+		spoil_unit(&how, to.p, to.len, 1 + dice_below(d, 8));
 		break;
 	case 4:
 	case 5:
 	case 6:
-		spoil_burst(d, to);
+		spoil_burst(&how, to.p, to.len, to.place->cut.column);
 		break;
 	case 7:
-		spoil_unit(d, to, 512);
+		spoil_unit(&how, to.p, to.len, 512);
 		break;
 	case 8:
-		spoil_unit(d, to, PAGE);
+		spoil_unit(&how, to.p, to.len, PAGE);
 		break;
 	case 9:
-		spoil_unit(d, to, to.place->cut.block);
+		spoil_unit(&how, to.p, to.len, to.place->cut.block);
 		break;
 	case 10:
-		lose(d, to, below(d, to.len) / 512 * 512, 512);
+		lose(d, to, spoil_below(d, to.len) / 512 * 512, 512);
 		break;
 	case 11:
-		lose(d, to, below(d, to.len) / PAGE * PAGE, PAGE);
+		lose(d, to, spoil_below(d, to.len) / PAGE * PAGE, PAGE);
 		break;
 	case 12:
-		lose(d, to, below(d, to.len), 1 + dice_below(d, to.place->cut.column));
+		lose(d, to, spoil_below(d, to.len), 1 + dice_below(d, to.place->cut.column));
 		break;
 	case 13:
-		swap_units(d, to, to.place->cut.block);
+		spoil_swap(&how, to.p, to.len, to.place->cut.block);
 		break;
 	case 14:
-		swap_units(d, to, 512);
+		spoil_swap(&how, to.p, to.len, 512);
 		break;
 	case 15:
 		cut_off(v, d);
@@ -414,7 +350,7 @@ static void damage(struct victim *v, struct dice *d, uint32_t favourite)
 		break;
 	default: /* across extents */
 		to = (struct target){v, to.place, v->now, 0, v->size, false};
-		spoil_burst(d, to);
+		spoil_burst(&how, to.p, to.len, to.place->cut.column);
 		break;
 	}
 }

@@ -84,6 +84,22 @@ static void test_links(void **state)
 	scr_buf_free(&b);
 }
 
+static void test_unseen(void **state)
+{
+	struct scr_codec codec = codec_for(0);
+	struct scr_unseen_record u = {"b/c", 3, true, -5, INT64_MAX}, back;
+	struct scr_buf b = {0};
+
+	(void)state;
+	assert_int_equal(scr_encode_unseen(&b, &u), 0);
+	assert_int_equal(b.len, 32 + 3);
+	assert_int_equal(scr_decode_unseen(&codec, b.data, b.len, &back), 0);
+	assert_true(back.is_dir && back.first_ns == -5 && back.last_ns == INT64_MAX);
+	assert_int_equal(back.path_len, 3);
+	assert_memory_equal(back.path, "b/c", 3);
+	scr_buf_free(&b);
+}
+
 static void test_headers(void **state)
 {
 	struct scr_header h = sample_header(&any_geometry[1]), back, copy;
@@ -227,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_extents),        cmocka_unit_test(test_files),
+		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_links),          cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_bare_header),    cmocka_unit_test(test_trailers),
 		cmocka_unit_test(test_later_versions), cmocka_unit_test(test_invalid_update),

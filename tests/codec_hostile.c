@@ -278,6 +278,31 @@ static void test_wrong_links(void **state)
 	scr_buf_free(&b);
 }
 
+static void test_wrong_unseen(void **state)
+{
+	struct scr_codec codec = codec_for(0);
+	struct scr_unseen_record u = {"p", 1, false, 1, 2}, back;
+	struct scr_buf b = {0};
+
+	(void)state;
+	assert_int_equal(scr_encode_unseen(&b, &u), 0);
+	for (size_t len = 0; len < b.len; len++)
+		assert_int_equal(scr_decode_unseen(&codec, b.data, len, &back), -EBADMSG);
+	b.data[16] = 2; /* flags */
+	assert_int_equal(scr_decode_unseen(&codec, b.data, b.len, &back), -EBADMSG);
+	b.data[16] = 1;
+	assert_int_equal(scr_decode_unseen(&codec, b.data, b.len, &back), 0);
+	b.data[32] = '/'; /* the path */
+	assert_int_equal(scr_decode_unseen(&codec, b.data, b.len, &back), -EBADMSG);
+	b.data[32] = 'p';
+	b.data[23] = 0xff; /* its length */
+	assert_int_equal(scr_decode_unseen(&codec, b.data, b.len, &back), -EBADMSG);
+	b.data[23] = 0;
+	assert_int_equal(scr_buf_append(&b, "q", 1), 0);
+	assert_int_equal(scr_decode_unseen(&codec, b.data, b.len, &back), -EBADMSG);
+	scr_buf_free(&b);
+}
+
 static void test_wrong_headers(void **state)
 {
 	static const struct {
@@ -395,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_wrong_files),
 		cmocka_unit_test(test_wrong_links),
+		cmocka_unit_test(test_wrong_unseen),
 		cmocka_unit_test(test_wrong_headers),
 		cmocka_unit_test(test_wrong_trailers),
 		cmocka_unit_test(test_updates),

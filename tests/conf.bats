@@ -7,12 +7,7 @@ load pass
 load alone
 
 setup() {
-	W=$BATS_TEST_TMPDIR
-	cd "$W" || return 1
-	umask 022
-	mkdir a b
-	echo one >a/x
-	echo two >b/y
+	two_targets
 }
 
 conf() {

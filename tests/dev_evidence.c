@@ -213,6 +213,17 @@ static void test_ext2_small(void **state)
 	assert_int_equal(token(), 0);
 }
 
+/* The superblock is not its own backup. */
+static void test_ext2_no_backup(void **state)
+{
+	(void)state;
+	assert_true(dev_sh("truncate -s 16M img && mkfs.ext2 -q -b 1024 "
+			   "-O sparse_super2 -E num_backup_sb=0 img"));
+	assert_int_equal(look().kind, SCR_REGION_FS);
+	assert_false(look().damaged);
+	assert_int_equal(token(), 0);
+}
+
 static void test_tools(void **state)
 {
 	uint64_t before;
@@ -403,11 +414,21 @@ static void test_others(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	DEV_T(test_ext4),         DEV_T(test_ext3),       DEV_T(test_ext2),
-	DEV_T(test_ext2_small),   DEV_T(test_tools),      DEV_T(test_lost_superblock),
-	DEV_T(test_xfs),          DEV_T(test_xfs_corner), DEV_T(test_xfs_cycles),
-	DEV_T(test_xfs_wide),     DEV_T(test_xfs_v4),     DEV_T(test_btrfs),
-	DEV_T(test_btrfs_xxhash), DEV_T(test_others),
+	DEV_T(test_ext4),
+	DEV_T(test_ext3),
+	DEV_T(test_ext2),
+	DEV_T(test_ext2_no_backup),
+	DEV_T(test_ext2_small),
+	DEV_T(test_tools),
+	DEV_T(test_lost_superblock),
+	DEV_T(test_xfs),
+	DEV_T(test_xfs_corner),
+	DEV_T(test_xfs_cycles),
+	DEV_T(test_xfs_wide),
+	DEV_T(test_xfs_v4),
+	DEV_T(test_btrfs),
+	DEV_T(test_btrfs_xxhash),
+	DEV_T(test_others),
 };
 
 DEV_MAIN(tests)

@@ -95,6 +95,19 @@ disk() {
 	json 'select(.event == "summary") | .device.partuuid, .device.uuid, .device.type' "$part $fs ext4"
 	expect 8 run --state=st "UUID=$(uuid)"
 	says "no device has it"
+	# The state of bitscrub.conf is that of the device by whatever name; of a directory it is not.
+	mkdir dir
+	echo x >dir/x
+	for name in "UUID=$fs" "LABEL=t${DEV##*/}$$" "PARTUUID=$part" "$p"; do
+		printf '[%s]\nstate = %s\n' "$name" "$W/st" >c.conf
+		for other in "UUID=$fs" "LABEL=t${DEV##*/}$$" "PARTUUID=$part" "$p"; do
+			expect 0 status --json --config=c.conf "$other"
+			json 'select(.event == "status") | .state' "$W/st"
+		done
+		expect 0 run -q --config=c.conf dir
+		[ -e dir/.bitscrub ]
+		rm -r dir/.bitscrub
+	done
 	# Its state has a place of its own.
 	expect 0 run -q "$p"
 	[ -e "/var/lib/bitscrub/partuuid-$part/manifest" ]

@@ -141,11 +141,20 @@ serve_flaky() {
 	expect 4 run --json --verbose --state state fs
 	damage "unreadable d/15 - -"
 	tally "ok=21 skipped=1 files_damaged=1"
+	expect 4 status --state state fs
+	expect 4 list --json --damaged --state state fs
+	json 'select(.event == "list") | "\(.path) \(.damage) \(.unrecorded)"' "d/15 unreadable false"
 	expect 4 verify --json --state state fs
-	damage "unreadable d/15 - -"
+	damage "unreadable d/15 - - known"
+	expect 4 run --json --only=damaged --state state fs
+	damage "unreadable d/15 - - known"
 	unmount_fs fs
 	flip fs.img $((${at% *} * size + ${at#* } + 24)) 3
 	mount_fs fs ro
+	expect 4 status --state state fs
+	expect 0 run --json --only=damaged --state state fs
+	tally "ok=1"
+	expect 0 status --state state fs
 	expect 0 run --json --state state fs
 	tally "ok=22"
 }

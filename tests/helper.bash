@@ -23,6 +23,16 @@ teardown() {
 	helper_teardown
 }
 
+# two_targets [DIR], in a setup of one's own: a and b as by everybody's umask, with a/x and DIR/y (b/y).
+two_targets() {
+	W=$BATS_TEST_TMPDIR
+	cd "$W" || return 1
+	umask 022
+	mkdir a b
+	echo one >a/x
+	echo two >"${1:-b}/y"
+}
+
 # Unmounts and detaches whatever a test of ours left, in reverse order, also after a failure.
 helper_teardown() {
 	local i

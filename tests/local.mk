@@ -35,6 +35,7 @@ include tests/search.mk
 include tests/faults.mk
 include tests/proof.mk
 include tests/fuzz.mk
+include tests/memory.mk
 if HAVE_CMOCKA
 include tests/repair.mk
 include tests/sys.mk

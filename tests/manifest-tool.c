@@ -128,6 +128,14 @@ static void print_file(const struct scr_file_record *f)
 		print_damage(&f->damage);
 }
 
+static void print_unseen(const struct scr_unseen_record *u)
+{
+	fputs("unseen ", stdout);
+	quote(u->path, u->path_len);
+	printf(" directory=%d first=%" PRId64 " last=%" PRId64 "\n", u->is_dir, u->first_ns,
+	       u->last_ns);
+}
+
 static void print_link(const struct scr_link_record *l)
 {
 	fputs("link ", stdout);
@@ -177,10 +185,10 @@ static void print_trailer(const struct scr_trailer *t)
 	printf("trailer generation=%" PRIu64 " files=%" PRIu64 " links=%" PRIu64 " extents=%" PRIu64
 	       " blocks=%" PRIu64 " bytes=%" PRIu64 " hole-bytes=%" PRIu64,
 	       t->generation, t->files, t->links, t->extents, t->blocks, t->bytes, t->hole_bytes);
-	printf(" files-damaged=%" PRIu64 " blocks-damaged=%" PRIu64 " bytes-damaged=%" PRIu64
+	printf(" files-damaged=%" PRIu64 " unseen=%" PRIu32 " blocks-damaged=%" PRIu64 " bytes-damaged=%" PRIu64
 	       " unrecorded=%" PRIu64 " parity-bytes=%" PRIu64 " oldest-check=%" PRId64
 	       " newest-check=%" PRId64 " never-checked=%" PRIu64,
-	       t->files_damaged, t->blocks_damaged, t->bytes_damaged, t->extents_unrecorded,
+	       t->files_damaged, t->unseen, t->blocks_damaged, t->bytes_damaged, t->extents_unrecorded,
 	       t->parity_bytes, t->oldest_check_ns, t->newest_check_ns, t->bytes_never_checked);
 	printf(" pass-start=%" PRId64 " pass-duration=%" PRId64 " last-complete=%" PRId64
 	       " pass-bytes=%" PRIu64 " pass-exit=%" PRIu32
@@ -201,6 +209,7 @@ static int print_manifest(int fd)
 	struct scr_extent e = {0};
 	struct scr_file_record f;
 	struct scr_link_record l;
+	struct scr_unseen_record u;
 	struct scr_mreader *r;
 	const char *why;
 	int ret = scr_mreader_open(fd, scr_kernels_reference(), &r, &why);
@@ -214,7 +223,9 @@ static int print_manifest(int fd)
 	       r->stream.groups, r->stream.length, r->stream.last.generation,
 	       r->stream.last.writing);
 	print_header(scr_mreader_header(r));
-	while ((ret = scr_mreader_next(r, &f, &l, NULL)) > 0) {
+	while ((ret = scr_mreader_unseen(r, &u)) > 0)
+		print_unseen(&u);
+	while (ret == 0 && (ret = scr_mreader_next(r, &f, &l, NULL)) > 0) {
 		if (ret == SCR_RECORD_LINK)
 			print_link(&l);
 		else

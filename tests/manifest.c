@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "manifest/mreader.h"
+
 static const struct scr_geometry geometries[] = {
 	{1u << 20, 16, 4096},
 	{4096, 7, 512},
@@ -68,7 +70,7 @@ static void model_extent(const struct scr_geometry *g, const struct scr_extent *
 
 static struct scr_trailer model_counts(const struct sample *s)
 {
-	struct scr_trailer t = {0};
+	struct scr_trailer t = {.unseen = s->unseen_count, .files_damaged = s->unseen_count};
 
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct sample_entry *e = &s->entries[i];
@@ -110,7 +112,7 @@ static void check_trailer(const struct sample *s, const struct scr_trailer *t)
 
 	assert_true(t->generation == 42 && t->files == m.files && t->links == m.links &&
 		    t->extents == m.extents && t->blocks == m.blocks && t->bytes == m.bytes &&
-		    t->hole_bytes == m.hole_bytes && t->files_damaged == m.files_damaged &&
+		    t->unseen == m.unseen && t->hole_bytes == m.hole_bytes && t->files_damaged == m.files_damaged &&
 		    t->blocks_damaged == m.blocks_damaged && t->bytes_damaged == m.bytes_damaged &&
 		    t->extents_unrecorded == m.extents_unrecorded &&
 		    t->parity_bytes == m.parity_bytes && t->oldest_check_ns == m.oldest_check_ns &&
@@ -408,6 +410,88 @@ static void test_refused_paths(void **state)
 	free_sample(&s);
 }
 
+static int put_unseen(struct scr_mwriter *w, const char *path)
+{
+	return scr_mwriter_unseen(w, &(struct scr_unseen_record){
+					     .path = path, .path_len = (uint32_t)strlen(path)});
+}
+
+static int put_two_unseen(const struct sample *s, const char *a, const char *b)
+{
+	struct scr_mwriter *w = new_writer(s);
+	int r;
+
+	assert_int_equal(put_unseen(w, a), 0);
+	r = put_unseen(w, b);
+	scr_mwriter_free(w);
+	return r;
+}
+
+/* Places stand before files, in their own order, and have nothing to do with the files' paths. */
+static void test_refused_unseen(void **state)
+{
+	struct sample s = make_sample(8, &geometries[0], 0);
+	char *longest = calloc(1, 65537);
+	struct scr_mwriter *w;
+
+	(void)state;
+	assert_non_null(longest);
+	memset(longest, 'z', 65536);
+	assert_int_equal(put_two_unseen(&s, ".", "!"), 0);
+	assert_int_equal(put_two_unseen(&s, "!", "."), -EINVAL);
+	assert_int_equal(put_two_unseen(&s, ".", "."), -EINVAL);
+	assert_int_equal(put_two_unseen(&s, "a", "a/b"), 0);
+	assert_int_equal(put_two_unseen(&s, "a", "a"), -EINVAL);
+	assert_int_equal(put_two_unseen(&s, "b", "a"), -EINVAL);
+	assert_int_equal(put_two_unseen(&s, "b", "c/.."), -EINVAL);
+	assert_int_equal(put_two_unseen(&s, "b", longest), -ENAMETOOLONG);
+	w = new_writer(&s);
+	assert_int_equal(put_unseen(w, "b"), 0);
+	assert_int_equal(put_path(w, "a", 1), 0);
+	assert_int_equal(put_unseen(w, "c"), -EINVAL);
+	scr_mwriter_free(w);
+	free(longest);
+	free_sample(&s);
+}
+
+/* Two places change their turn in a container that is sound: refused however it is read. */
+static void test_unseen_out_of_order(void **state)
+{
+	struct sample s = make_sample(3, &geometries[0], 3);
+	struct scr_file_record f;
+	struct scr_link_record l;
+	struct scr_unseen_record u;
+	struct scr_mreader *r;
+	uint8_t *stream, first[12 + 33];
+	uint64_t trailer;
+	int fd = write_sample(&s);
+	size_t len, at;
+
+	(void)state;
+	r = open_reader(fd);
+	trailer = r->stream.last.trailer;
+	at = r->first;
+	scr_mreader_free(r);
+	stream = take_stream(fd, &len);
+	assert_int_equal(stream[at], 'X');
+	memcpy(first, stream + at, sizeof(first));
+	memmove(stream + at, stream + at + sizeof(first), 12 + 36);
+	memcpy(stream + at + 12 + 36, first, sizeof(first));
+	make_container(fd, stream, len, trailer);
+	r = open_reader(fd);
+	assert_int_equal(scr_mreader_check(r), -EBADMSG);
+	assert_int_equal(scr_mreader_rewind(r), 0);
+	assert_int_equal(scr_mreader_next(r, &f, &l, NULL), -EBADMSG);
+	assert_int_equal(scr_mreader_rewind(r), 0);
+	assert_int_equal(scr_mreader_unseen(r, &u), 1);
+	assert_string_equal(u.path, "!a/b");
+	assert_int_equal(scr_mreader_unseen(r, &u), -EBADMSG);
+	scr_mreader_free(r);
+	free(stream);
+	close(fd);
+	free_sample(&s);
+}
+
 static int put_extents(const struct sample *s, struct scr_extent *a, struct scr_extent *b)
 {
 	struct scr_mwriter *w = new_writer(s);
@@ -553,7 +637,8 @@ int main(void)
 		cmocka_unit_test(test_refused_paths), cmocka_unit_test(test_refused_extents),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_finish_gives_trailer),
 		cmocka_unit_test(test_ages),          cmocka_unit_test(test_holes_stay_apart),
-		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_wrong_kernel),  cmocka_unit_test(test_refused_unseen),
+		cmocka_unit_test(test_unseen_out_of_order),
 	};
 
 	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);

@@ -220,14 +220,24 @@ back_again() {
 	tally "ok=4 skipped=30 files_damaged=1"
 	summary complete false
 	expect 4 run --state state fs
-	has "fs: d: unreadable"
+	has "fs: d: unreadable (Input/output error), known since 20"
 	hasnt "No damage"
+	expect 4 status --json --state state fs
+	json 'select(.event == "status") | "\(.files_damaged) \(.unseen) \(.last_pass_exit)"' "1 1 4"
+	expect 4 list --damaged --state state fs
+	[[ $output == "d: unreadable, since 20"* ]]
+	expect 4 verify --json --state state fs
+	json 'select(.event == "damage" and .path == "d") | "\(.kind) \(has("since"))"' "unreadable true"
 	unserve
 	bad_sectors
 	serve
 	mount_served
+	expect 4 status --state state fs
+	expect 0 verify --state state fs
+	expect 4 status --state state fs
 	expect 0 run --json --state state fs
 	tally "ok=34"
+	expect 0 status --state state fs
 }
 
 @test "a single file of which nothing can be read is damage" {

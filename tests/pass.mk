@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Unit tests of lib/pass, and parity in a pass.
-parity_tests = tests/parity.bats
+parity_tests = tests/parity.bats tests/unseen.bats
 TESTS += $(parity_tests)
 EXTRA_DIST += $(parity_tests)
 if HAVE_CMOCKA

@@ -22,6 +22,14 @@ sanitized() {
 	nm "$SCRUB" 2>/dev/null | grep -q '__[at]san_init'
 }
 
+# measured ARGUMENT...: the command succeeds, and its peak memory is in $peak (KiB).
+measured() {
+	/usr/bin/time -o peak -f %M "$SCRUB" "$@" >out 2>err || { cat out err; return 1; }
+	peak=$(tail -n 1 peak)
+	output=$(tail -n 1 out)
+	echo "$*: $peak KiB"
+}
+
 need_strace() {
 	need strace
 	strace -qq -o /dev/null -e trace=none -e inject=getpid:retval=1 true 2>/dev/null ||

@@ -29,14 +29,6 @@ many() {
 		}' "$FILES"
 }
 
-# measured ARGUMENT...: the command succeeds, and its peak memory is in $peak (KiB).
-measured() {
-	/usr/bin/time -o peak -f %M "$SCRUB" "$@" >out 2>err || { cat out err; return 1; }
-	peak=$(tail -n 1 peak)
-	output=$(tail -n 1 out)
-	echo "$*: $peak KiB"
-}
-
 @test "first and later passes stay below 64 MiB, list lists all, status reads little" {
 	[ -x /usr/bin/time ] || skip "needs GNU time"
 	many

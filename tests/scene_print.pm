@@ -9,6 +9,7 @@
 #   number, mtime, ctime;
 # - of the state: names, kinds, owners, modes, which names are one inode, and bytes; the times of
 #   undo entries;
+# - of what lies on a device (tests/scene_device.pm): bytes, as read from the device;
 # - names, kinds and sizes in the directory of metrics, that of temporary files and /var/lib/bitscrub.
 #
 # What differs by the clock alone is made equal: a time that is not older than the step (in a stamp,
@@ -115,6 +116,8 @@ sub manifest_print {
 	my ($name, $r, $span) = @_;
 	return 'as before' if get("$state/$name") eq $r->{manifest};
 	my $text = known($name);
+	my $disk = disk();
+	$text =~ s/\Q$disk\E/DISK/g if defined $disk;
 	$text =~ s/^(container .*) writing=\S+$/$1/m;
 	$text =~ s/ (?:pass-duration|crc)=\S+//g;
 	my @parts = split /^(?=file |link )/m, $text;
@@ -131,7 +134,7 @@ sub content_print {
 		if $path =~ m{^\Q$state\E/manifest(?:\.1)?$};
 	return records(get($path), $span)
 		if $path =~ m{^\Q$state\E/(?:journal|history|undo/\d+)$};
-	return get($path);
+	return get(written_to($path));
 }
 
 # All files, with what is to be compared of each. Dies if a manifest is unsound.
@@ -148,7 +151,9 @@ sub print_of {
 		$what[0] =~ s/^\Q$ENV{TMPDIR}\E/temporary/;
 		# Written for a monitor, whole or not there: that is looked at each time.
 		$what[0] =~ s/(metrics\.)\w{6}$/$1XXXXXX/;
-		if ($kind eq 'f' && $path =~ m{^\Q$tree\E/}) {
+		if ($path eq "$tree/disk") {
+			push @what, $size, Digest::MD5::md5_hex(content_print($path, $r, $span));
+		} elsif ($kind eq 'f' && $path =~ m{^\Q$tree\E/}) {
 			my $own = $path =~ m{^\Q$state\E/};
 			push @what, $links, $first{$ino} //= $path;
 			push @what, $size, $blocks, $ino if !$own;

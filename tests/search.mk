@@ -10,13 +10,14 @@ tests_search_parity_test_SOURCES = tests/search_parity.c $(search_checks)
 tests_search_examples_test_SOURCES = tests/search_examples.c $(search_checks)
 
 check_PROGRAMS += tests/search_campaign
-tests_search_campaign_SOURCES = tests/search_campaign.c $(search_trial)
+spoil = tests/spoil.c tests/spoil.h
+tests_search_campaign_SOURCES = tests/search_campaign.c $(spoil) $(search_trial)
 TESTS += tests/search-campaign.t
 
 # And of whole repairs.
 check_PROGRAMS += tests/campaign
 tests_campaign_SOURCES = tests/campaign.c tests/campaign.h tests/campaign_case.c \
-	tests/campaign_judge.c tests/campaign_medium.c $(search_trial)
+	tests/campaign_judge.c tests/campaign_medium.c $(spoil) $(search_trial)
 TESTS += tests/repair-campaign.t
 endif
 EXTRA_DIST += tests/repair-campaign.t tests/search-campaign.t

@@ -9,6 +9,7 @@
  */
 #include <config.h>
 #include "search_trial.h"
+#include "spoil.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,9 +62,9 @@ static uint32_t any_size(struct dice *d, const struct options *o)
 	return 1 + dice_below(d, at_most(limit, o->size_max));
 }
 
-static void fill_random(struct dice *d, uint8_t *p, uint32_t len)
+static void fill_random(struct dice *d, uint8_t *p, uint64_t len)
 {
-	for (uint32_t i = 0; i < len; i++)
+	for (uint64_t i = 0; i < len; i++)
 		p[i] = (uint8_t)(dice_roll(d) >> 56);
 }
 
@@ -129,57 +130,6 @@ static struct target any_target(struct dice *d, struct trial *t)
 	return (struct target){t->s.data, t->s.cut.length, false};
 }
 
-/* Overwrites @len bytes in one of the ways in which bytes go wrong. */
-static void spoil(struct dice *d, uint8_t *p, uint32_t len)
-{
-	uint8_t mask = (uint8_t)(1 + dice_below(d, 255));
-
-	switch (dice_below(d, 7)) {
-	case 0:
-		memset(p, 0, len);
-		break;
-	case 1:
-		memset(p, 0xff, len);
-		break;
-	case 2: /* all of them differ */
-		for (uint32_t i = 0; i < len; i++)
-			p[i] ^= (uint8_t)(1 + dice_below(d, 255));
-		break;
-	case 3: /* by the same */
-		for (uint32_t i = 0; i < len; i++)
-			p[i] ^= mask;
-		break;
-	case 4: /* at both ends only */
-		p[0] ^= mask;
-		p[len - 1] ^= (uint8_t)(len > 1 ? mask ^ 0x55 : 0);
-		break;
-	default:
-		fill_random(d, p, len);
-		break;
-	}
-}
-
-static void spoil_bit(struct dice *d, struct target to)
-{
-	to.bytes[dice_below(d, to.length)] ^= (uint8_t)(1 << dice_below(d, 8));
-}
-
-/* @unit bytes, aligned. */
-static void spoil_unit(struct dice *d, struct target to, uint32_t unit)
-{
-	uint32_t start = dice_below(d, to.length) / unit * unit;
-
-	spoil(d, to.bytes + start, at_most(unit, to.length - start));
-}
-
-static void spoil_burst(struct dice *d, struct trial *t, struct target to)
-{
-	uint32_t c = t->s.cut.column, limit = at_most(c, to.length);
-	uint32_t len = dice_below(d, 4) == 0 ? limit : 1 + dice_below(d, limit);
-
-	spoil(d, to.bytes + dice_below(d, to.length - len + 1), len);
-}
-
 static void lose(struct trial *t, struct target to, uint32_t start, uint32_t len)
 {
 	len = at_most(len, to.length - start);
@@ -194,48 +144,32 @@ static void lose_unit(struct dice *d, struct trial *t, struct target to, uint32_
 	lose(t, to, dice_below(d, to.length) / unit * unit, unit);
 }
 
-/* Two stretches of the data change places. */
-static void swap_units(struct dice *d, struct trial *t, uint32_t unit)
-{
-	uint32_t units = t->s.cut.length / unit, a, b;
-
-	if (units < 2)
-		return;
-	a = dice_below(d, units) * unit;
-	b = dice_below(d, units) * unit;
-	for (uint32_t i = 0; i < unit; i++) {
-		uint8_t byte = t->s.data[a + i];
-
-		t->s.data[a + i] = t->s.data[b + i];
-		t->s.data[b + i] = byte;
-	}
-}
-
 static void damage(struct dice *d, struct trial *t)
 {
+	const struct spoiler how = {d, fill_random};
 	struct target to = any_target(d, t);
 	uint32_t c = t->s.cut.column, end;
 
 	switch (dice_below(d, KINDS)) {
 	case 0:
 	case 1:
-		spoil_bit(d, to);
+		spoil_bit(&how, to.bytes, to.length);
 		break;
 	case 2:
-		spoil_unit(d, to, 1 + dice_below(d, 8));
+		spoil_unit(&how, to.bytes, to.length, 1 + dice_below(d, 8));
 		break;
 	case 3:
 	case 4:
-		spoil_burst(d, t, to);
+		spoil_burst(&how, to.bytes, to.length, c);
 		break;
 	case 5:
-		spoil_unit(d, to, 512);
+		spoil_unit(&how, to.bytes, to.length, 512);
 		break;
 	case 6:
-		spoil_unit(d, to, 4096);
+		spoil_unit(&how, to.bytes, to.length, 4096);
 		break;
 	case 7:
-		spoil_unit(d, to, t->s.cut.block);
+		spoil_unit(&how, to.bytes, to.length, t->s.cut.block);
 		break;
 	case 8:
 		lose_unit(d, t, to, 512);
@@ -251,10 +185,10 @@ static void damage(struct dice *d, struct trial *t)
 		lose(t, to, to.length - end, end);
 		break;
 	case 12:
-		swap_units(d, t, t->s.cut.block);
+		spoil_swap(&how, t->s.data, t->s.cut.length, t->s.cut.block);
 		break;
 	default:
-		swap_units(d, t, 512);
+		spoil_swap(&how, t->s.data, t->s.cut.length, 512);
 		break;
 	}
 }

@@ -409,4 +409,5 @@ void assert_trailers_equal(const struct scr_trailer *a, const struct scr_trailer
 	assert_memory_equal(a, b, offsetof(struct scr_trailer, pass_exit));
 	assert_int_equal(a->pass_exit, b->pass_exit);
 	assert_int_equal(a->body_crc, b->body_crc);
+	assert_int_equal(a->unseen, b->unseen);
 }

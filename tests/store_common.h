@@ -68,6 +68,8 @@ struct sample_entry {
 /* What a manifest holds, as structs. */
 struct sample {
 	struct scr_header header;
+	struct scr_unseen_record unseen[3];
+	uint32_t unseen_count;
 	char **paths;
 	struct sample_entry *entries;
 	uint32_t count;
@@ -75,7 +77,7 @@ struct sample {
 
 extern const struct scr_trailer sample_pass; /* the pass fields that write_sample() writes */
 
-/* About @n files and links with extents. */
+/* About @n files and links with extents, and up to 3 places that were not seen. */
 struct sample make_sample(uint64_t seed, const struct scr_geometry *g, uint32_t n);
 void free_sample(struct sample *s);
 /* Writes it; the descriptor is the caller's. */

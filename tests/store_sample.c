@@ -71,11 +71,21 @@ static void add_extents(struct rng *r, const struct scr_geometry *g, struct samp
 	}
 }
 
+/* In their order: the root is before what would be before ".". */
+static const struct scr_unseen_record all_unseen[] = {
+	{".", 1, true, INT64_MIN, INT64_MAX},
+	{"!a/b", 4, false, 1, 1},
+	{"c\377", 2, true, 123456789012345678, 223456789012345678},
+};
+
 struct sample make_sample(uint64_t seed, const struct scr_geometry *g, uint32_t n)
 {
 	struct rng r = {seed};
 	struct sample s = {.header = sample_header(g), .count = n};
 
+	for (uint32_t i = 0; i < 3; i++)
+		if (seed >> i & 1)
+			s.unseen[s.unseen_count++] = all_unseen[i];
 	s.paths = sorted_paths(&r, &s.count);
 	s.entries = calloc(s.count, sizeof(*s.entries));
 	assert_non_null(s.entries);
@@ -129,6 +139,8 @@ int write_sample(const struct sample *s)
 	struct scr_mwriter *w;
 
 	assert_int_equal(scr_mwriter_new(fd, scr_kernels_reference(), &s->header, 1000, &w), 0);
+	for (uint32_t i = 0; i < s->unseen_count; i++)
+		assert_int_equal(scr_mwriter_unseen(w, &s->unseen[i]), 0);
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct sample_entry *e = &s->entries[i];
 
@@ -149,8 +161,24 @@ int read_sample(struct scr_mreader *r, const struct sample *s)
 	struct scr_extent e = {0};
 	struct scr_file_record f;
 	struct scr_link_record l;
-	int ret = 0;
+	struct scr_unseen_record u;
+	int ret = 1;
 
+	for (uint32_t i = 0; ret > 0 && i < s->unseen_count; i++) {
+		const struct scr_unseen_record *want = &s->unseen[i];
+
+		ret = scr_mreader_unseen(r, &u);
+		if (ret < 0)
+			break;
+		assert_int_equal(ret, 1);
+		assert_int_equal(u.path_len, want->path_len);
+		assert_string_equal(u.path, want->path);
+		assert_true(u.is_dir == want->is_dir && u.first_ns == want->first_ns &&
+			    u.last_ns == want->last_ns);
+	}
+	if (ret >= 0)
+		ret = scr_mreader_unseen(r, &u);
+	assert_true(ret <= 0);
 	for (uint32_t i = 0; ret >= 0 && i < s->count; i++) {
 		const struct sample_entry *want = &s->entries[i];
 

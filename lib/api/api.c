@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "dev/device.h"
 #include "pass/verbs.h"
 
 int scr_init(struct scr_ctx *ctx, const char *target, struct scr_summary *out)
@@ -72,4 +73,9 @@ int scr_export(struct scr_ctx *ctx, const char *target, const char *format, scr_
 	if (!ctx || !target || !format || !write)
 		return -EINVAL;
 	return scr_verb_export(ctx, target, format, write, arg, out);
+}
+
+bool scr_same_target(const char *a, const char *b)
+{
+	return a && b && scr_device_same_target(a, b);
 }

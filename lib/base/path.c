@@ -23,6 +23,13 @@ int scr_path_cmp(const char *a, size_t alen, const char *b, size_t blen)
 	return alen < blen ? -1 : alen > blen;
 }
 
+int scr_place_cmp(const char *a, size_t alen, const char *b, size_t blen)
+{
+	bool a_root = alen == 1 && a[0] == '.', b_root = blen == 1 && b[0] == '.';
+
+	return scr_path_cmp(a, a_root ? 0 : alen, b, b_root ? 0 : blen);
+}
+
 static bool component_valid(const char *c, size_t len)
 {
 	if (len == 0)

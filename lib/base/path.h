@@ -10,6 +10,9 @@
  * component-wise byte order. Returns <0, 0, >0. */
 int scr_path_cmp(const char *a, size_t alen, const char *b, size_t blen);
 
+/* The same with "." for the root of the walk, which comes before everything in it. */
+int scr_place_cmp(const char *a, size_t alen, const char *b, size_t blen);
+
 /* Whether @path is one that may be recorded: not empty, no NUL, no leading or trailing '/', no
  * component that is empty, "." or "..". The path "." alone is legal: a target that is one file. */
 bool scr_path_valid(const char *path, size_t len);

@@ -59,4 +59,9 @@ int scr_device_state_name(const struct scr_device *d, char *out, size_t size);
  * on top); -EACCES: not found, and some devices could not be read; -ENOMEM. */
 int scr_device_resolve_tag(const char *arg, char **path);
 
+/* Whether targets @a and @b, paths or arguments as above, are the same file, directory or device as
+ * far as this can be found out now. Devices are asked for their tags only if one of them is a
+ * device. */
+bool scr_device_same_target(const char *a, const char *b);
+
 #endif

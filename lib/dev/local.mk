@@ -35,5 +35,6 @@ lib_libbitscrub_a_SOURCES += \
 	lib/dev/region_internal.h \
 	lib/dev/region_look.c \
 	lib/dev/region_xfs.c \
+	lib/dev/same_target.c \
 	lib/dev/sysfs.c \
 	lib/dev/uuid.c

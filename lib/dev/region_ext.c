@@ -73,7 +73,8 @@ static uint64_t backup_at(const uint8_t *sb)
 
 	if (scr_get_le32(sb + FEATURE_COMPAT) & COMPAT_SPARSE_SUPER2)
 		group = scr_get_le32(sb + BACKUP_GROUPS);
-	if (log > 6)
+	/* Group 0 has the superblock itself, with which it always agrees. */
+	if (log > 6 || group == 0)
 		return 0;
 	return group * scr_get_le32(sb + BLOCKS_PER_GROUP) * (UINT64_C(1024) << log) +
 	       (uint64_t)scr_get_le32(sb + FIRST_DATA_BLOCK) * (UINT64_C(1024) << log);

@@ -2,6 +2,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/io/errno.c \
 	lib/io/nice.c \
 	lib/io/nice.h \
+	lib/io/pages.c \
+	lib/io/pages.h \
 	lib/io/reader.c \
 	lib/io/reader.h \
 	lib/io/reader_internal.h \

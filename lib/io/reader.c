@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "io/pages.h"
 
 enum source {
 	DIRECT,
@@ -50,6 +51,12 @@ void scr_reader_free(struct scr_reader *r)
 	scr_reader_detach(r);
 	free(r->buf);
 	free(r);
+}
+
+void scr_reader_slim(struct scr_reader *r, size_t keep)
+{
+	if (keep < BUFFER_SIZE)
+		scr_pages_drop(r->buf + keep, BUFFER_SIZE - keep);
 }
 
 /* The file's own descriptor stays as it was turned: it may be closed, its number another's. */

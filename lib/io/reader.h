@@ -84,6 +84,8 @@ struct scr_reader;
 /* A reader with a buffer for SCR_READER_BUFFER bytes. 0 or -ENOMEM. */
 int scr_reader_new(const struct scr_reader_ops *ops, struct scr_reader **out);
 void scr_reader_free(struct scr_reader *r);
+/* Gives back what is behind the first @keep bytes of the buffer until it is needed again. */
+void scr_reader_slim(struct scr_reader *r, size_t keep);
 
 /* Reads @fd (not owned; other readers may use it too) from now on. */
 void scr_reader_attach(struct scr_reader *r, int fd, enum scr_reader_mode mode);

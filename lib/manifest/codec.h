@@ -66,6 +66,11 @@ int scr_encode_link(struct scr_buf *b, const struct scr_link_record *l);
 int scr_decode_link(const struct scr_codec *codec, const uint8_t *p, size_t len,
 		    struct scr_link_record *out);
 
+bool scr_unseen_valid(const struct scr_unseen_record *u);
+int scr_encode_unseen(struct scr_buf *b, const struct scr_unseen_record *u);
+int scr_decode_unseen(const struct scr_codec *codec, const uint8_t *p, size_t len,
+		      struct scr_unseen_record *out);
+
 /* @size is that of the file. */
 bool scr_extent_valid(const struct scr_codec *codec, uint64_t size, const struct scr_extent *e);
 /* The type of record that @e becomes. */

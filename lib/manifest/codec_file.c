@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* FILE and LINK records. */
+/* FILE, LINK and UNSEEN records. */
 #include <config.h>
 
 #include <errno.h>
@@ -126,5 +126,49 @@ int scr_decode_link(const struct scr_codec *codec, const uint8_t *p, size_t len,
 	if (scr_payload_end(codec, &c) < 0 || flags || !scr_link_valid(codec, &l))
 		return -EBADMSG;
 	*out = l;
+	return 0;
+}
+
+bool scr_unseen_valid(const struct scr_unseen_record *u)
+{
+	return path_valid(u->path, u->path_len);
+}
+
+int scr_encode_unseen(struct scr_buf *b, const struct scr_unseen_record *u)
+{
+	size_t len = SCR_UNSEEN_SIZE + (size_t)u->path_len;
+	uint8_t *p;
+
+	if (scr_buf_reserve(b, len) < 0)
+		return -ENOMEM;
+	p = b->data + b->len;
+	scr_put_time(&p, u->first_ns);
+	scr_put_time(&p, u->last_ns);
+	scr_put32(&p, u->is_dir ? SCR_UNSEEN_DIRECTORY : 0);
+	scr_put32(&p, u->path_len);
+	scr_put64(&p, 0);
+	scr_put_bytes(&p, u->path, u->path_len);
+	b->len += len;
+	return 0;
+}
+
+int scr_decode_unseen(const struct scr_codec *codec, const uint8_t *p, size_t len,
+		      struct scr_unseen_record *out)
+{
+	struct scr_cursor c = {.p = p, .left = len};
+	struct scr_unseen_record u = {0};
+	uint32_t flags;
+
+	u.first_ns = scr_take_time(&c);
+	u.last_ns = scr_take_time(&c);
+	flags = scr_take32(&c);
+	u.is_dir = flags & SCR_UNSEEN_DIRECTORY;
+	u.path_len = scr_take32(&c);
+	scr_take64(&c);
+	u.path = (const char *)scr_take(&c, u.path_len);
+	if (scr_payload_end(codec, &c) < 0 || (flags & ~(uint32_t)SCR_UNSEEN_DIRECTORY) ||
+	    !scr_unseen_valid(&u))
+		return -EBADMSG;
+	*out = u;
 	return 0;
 }

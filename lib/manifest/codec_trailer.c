@@ -40,7 +40,7 @@ static void put_fixed(uint8_t **p, const struct scr_trailer *t)
 	scr_put32(p, t->segment_count);
 	scr_put_time(p, t->window_start_ns);
 	scr_put64(p, t->window_bytes);
-	scr_put_zeros(p, 4);
+	scr_put32(p, t->unseen);
 }
 
 int scr_encode_trailer(struct scr_buf *b, const struct scr_trailer *t)
@@ -92,7 +92,7 @@ static void take_pass(struct scr_cursor *c, struct scr_trailer *t)
 	t->segment_count = scr_take32(c);
 	t->window_start_ns = scr_take_time(c);
 	t->window_bytes = scr_take64(c);
-	scr_take(c, 4);
+	t->unseen = scr_take32(c);
 }
 
 static int take_segments(struct scr_cursor *c, struct scr_trailer *t)

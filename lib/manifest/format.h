@@ -45,6 +45,7 @@ enum scr_type {
 	SCR_TYPE_HEADER = 'H',
 	SCR_TYPE_FILE = 'F',
 	SCR_TYPE_LINK = 'L',
+	SCR_TYPE_UNSEEN = 'X',
 	SCR_TYPE_EXTENT = 'E',
 	SCR_TYPE_HOLES = 'Z',
 	SCR_TYPE_TRAILER = 'T',
@@ -68,6 +69,7 @@ enum {
 	SCR_RUN_SIZE = 8,
 	SCR_PLACE_SIZE = 16,
 	SCR_LINK_SIZE = 32,
+	SCR_UNSEEN_SIZE = 32,
 	SCR_TRAILER_SIZE = 312,
 	SCR_SEGMENT_SIZE = 12,
 	SCR_JOURNAL_SIZE = 56,
@@ -84,6 +86,10 @@ enum {
 
 enum { /* of an UPDATE */
 	SCR_UPDATE_DONE = 1,
+};
+
+enum { /* of an UNSEEN record */
+	SCR_UNSEEN_DIRECTORY = 1,
 };
 
 #endif

@@ -99,8 +99,8 @@ int scr_mreader_extent(struct scr_mreader *r, struct scr_extent *e)
 	return ret < 0 ? ret : 1;
 }
 
-/* Passes over extents to the next FILE or LINK; 1 with it in *f, 0 at the trailer. Extents are
- * looked into only where everything is counted. */
+/* Passes over extents to the next record; 1 with it in *f, 0 at the trailer. Extents are looked
+ * into only where everything is counted. */
 static int skip_extents(struct scr_mreader *r, struct scr_frame *f)
 {
 	while (r->pos != r->stream.last.trailer) {
@@ -140,6 +140,50 @@ static int take_path(struct scr_mreader *r, const char *path, uint32_t len)
 	if (r->path.len && scr_path_cmp((const char *)r->path.data, r->path.len, path, len) >= 0)
 		return -EBADMSG;
 	return keep(&r->path, path, len);
+}
+
+int scr_mreader_unseen(struct scr_mreader *r, struct scr_unseen_record *u)
+{
+	struct scr_unseen_record found;
+	struct scr_frame f;
+	int ret;
+
+	if (r->in_files || r->pos == r->stream.last.trailer)
+		return 0;
+	ret = look(r, &f);
+	if (ret < 0 || f.type != SCR_TYPE_UNSEEN)
+		return ret;
+	ret = scr_decode_unseen(&r->codec, f.payload, f.len, &found);
+	if (ret == 0 && r->path.len && scr_place_cmp((const char *)r->path.data, r->path.len,
+						     found.path, found.path_len) >= 0)
+		ret = -EBADMSG;
+	if (ret == 0)
+		ret = keep(&r->path, found.path, found.path_len);
+	if (ret < 0)
+		return ret;
+	advance(r, &f);
+	found.path = (const char *)r->path.data;
+	if (r->whole)
+		scr_tally_unseen(&r->tally);
+	*u = found;
+	return 1;
+}
+
+/* Passes over UNSEEN records: only FILE and LINK follow. */
+static int enter_files(struct scr_mreader *r)
+{
+	struct scr_unseen_record u;
+	int ret = 0;
+
+	if (r->in_files)
+		return 0;
+	while ((ret = scr_mreader_unseen(r, &u)) > 0)
+		;
+	if (ret < 0)
+		return ret;
+	scr_buf_clear(&r->path);
+	r->in_files = true;
+	return 0;
 }
 
 static int take_file(struct scr_mreader *r, const struct scr_frame *f, struct scr_file_record *out)
@@ -226,8 +270,10 @@ int scr_mreader_next(struct scr_mreader *r, struct scr_file_record *f, struct sc
 {
 	struct scr_frame frame;
 	uint64_t at;
-	int ret = skip_extents(r, &frame);
+	int ret = enter_files(r);
 
+	if (ret == 0)
+		ret = skip_extents(r, &frame);
 	if (ret <= 0)
 		return ret < 0 ? ret : at_end(r);
 	at = r->pos;
@@ -257,6 +303,7 @@ int scr_mreader_seek(struct scr_mreader *r, uint64_t offset)
 	if (offset < r->first || offset >= r->stream.last.trailer)
 		return -EINVAL;
 	forget_place(r);
+	r->in_files = true;
 	r->pos = offset;
 	return 0;
 }
@@ -269,6 +316,7 @@ int scr_mreader_rewind(struct scr_mreader *r)
 	ret = scr_tally_start_like(&r->tally, &r->trailer);
 	if (ret < 0)
 		return ret;
+	r->in_files = false;
 	r->pos = r->first;
 	r->body_crc = r->header_crc;
 	r->whole = true;

@@ -23,7 +23,8 @@ struct scr_mreader {
 	struct scr_codec codec;
 	const struct scr_kernel *crc32; /* for records */
 	uint64_t first, pos;           /* positions of the first record, and of the next one */
-	struct scr_buf path, owner;    /* of the last FILE or LINK */
+	struct scr_buf path, owner;    /* of the last record that has them */
+	bool in_files;                 /* UNSEEN records are all behind */
 	bool in_file;
 	struct scr_stamp stamp;        /* of the current file */
 	uint64_t next_index;           /* its next extent has this index or a higher one */

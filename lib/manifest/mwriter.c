@@ -26,7 +26,8 @@ struct scr_mwriter {
 	uint64_t offset; /* bytes of the stream so far */
 	uint32_t body_crc;
 	struct scr_tally tally;
-	struct scr_buf record, path; /* of the record being made; of the last FILE or LINK */
+	struct scr_buf record, path; /* of the record being made; of the last path */
+	bool in_files; /* a FILE or LINK was written: no UNSEEN may follow */
 	bool in_file;
 	struct scr_stamp stamp; /* of the current file */
 	uint64_t next_index;    /* its next extent may have this index or a higher one */
@@ -159,6 +160,9 @@ int scr_mwriter_extent(struct scr_mwriter *w, const struct scr_extent *e)
 /* Paths are strictly ascending. */
 static int take_path(struct scr_mwriter *w, const char *path, uint32_t len)
 {
+	if (!w->in_files)
+		scr_buf_clear(&w->path);
+	w->in_files = true;
 	if (w->path.len && scr_path_cmp((const char *)w->path.data, w->path.len, path, len) >= 0)
 		return -EINVAL;
 	scr_buf_clear(&w->path);
@@ -192,6 +196,33 @@ static int put_file(struct scr_mwriter *w, const struct scr_file_record *f)
 int scr_mwriter_file(struct scr_mwriter *w, const struct scr_file_record *f)
 {
 	return w->error ? w->error : fail(w, put_file(w, f));
+}
+
+static int put_unseen(struct scr_mwriter *w, const struct scr_unseen_record *u)
+{
+	int r;
+
+	if (u->path_len > SCR_PATH_LIMIT)
+		return -ENAMETOOLONG;
+	if (w->in_files || !scr_unseen_valid(u) ||
+	    (w->path.len && scr_place_cmp((const char *)w->path.data, w->path.len, u->path,
+					  u->path_len) >= 0))
+		return -EINVAL;
+	scr_buf_clear(&w->path);
+	r = scr_buf_append(&w->path, u->path, u->path_len);
+	if (r == 0)
+		r = begin_record(w, SCR_TYPE_UNSEEN);
+	if (r == 0)
+		r = scr_encode_unseen(&w->record, u);
+	if (r == 0)
+		r = end_record(w);
+	scr_tally_unseen(&w->tally);
+	return r;
+}
+
+int scr_mwriter_unseen(struct scr_mwriter *w, const struct scr_unseen_record *u)
+{
+	return w->error ? w->error : fail(w, put_unseen(w, u));
 }
 
 static int put_link(struct scr_mwriter *w, const struct scr_link_record *l)

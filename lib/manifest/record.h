@@ -76,6 +76,15 @@ struct scr_link_record {
 	uint32_t path_len, owner_len;
 };
 
+/* A path that could not be looked at, or a directory that could not be listed, because of a medium
+ * error, and that has no FILE record which could say so. */
+struct scr_unseen_record {
+	const char *path;        /* "." is the target itself */
+	uint32_t path_len;
+	bool is_dir;
+	int64_t first_ns, last_ns; /* when it was first and last tried in vain */
+};
+
 enum { /* flags of struct scr_extent */
 	SCR_EXTENT_RACY = 1,
 	SCR_EXTENT_UNRECORDED = 2,  /* could never be read: no checks */
@@ -155,7 +164,8 @@ struct scr_parity_use { /* one parity segment */
 struct scr_trailer {
 	uint64_t generation;
 	uint64_t files, links, extents, blocks, bytes, hole_bytes;
-	uint64_t files_damaged, blocks_damaged, bytes_damaged, extents_unrecorded;
+	uint64_t files_damaged;  /* with damage anywhere, and UNSEEN records */
+	uint64_t blocks_damaged, bytes_damaged, extents_unrecorded;
 	uint64_t parity_bytes;
 	int64_t oldest_check_ns, newest_check_ns;
 	uint64_t bytes_never_checked;
@@ -167,6 +177,7 @@ struct scr_trailer {
 	int64_t window_start_ns;
 	uint64_t window_bytes;
 	uint32_t pass_exit;
+	uint32_t unseen;         /* UNSEEN records */
 	struct scr_parity_use *segments;
 	uint32_t segment_count;
 	uint32_t body_crc;       /* of all bytes before the trailer record */

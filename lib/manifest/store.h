@@ -3,7 +3,7 @@
  *
  *	manifest = groups of at most 1 MiB of the record stream, each with checksums and one XOR
  *	           parity of its own (repaired in memory on load), group heads repeated behind
- *	stream   = HEADER, then per file FILE, EXTENT...; or LINK; ...; TRAILER
+ *	stream   = HEADER, UNSEEN..., then per file FILE, EXTENT...; or LINK; ...; TRAILER
  *	journal  = JOURNAL record, then UPDATE records, appended; ends at its first bad record
  *	view     = stream with the journal's updates applied, in walk order
  *
@@ -26,6 +26,8 @@ struct scr_mwriter;
  */
 int scr_mwriter_new(int fd, const struct scr_kernels *k, const struct scr_header *h,
 		    int64_t now_ns, struct scr_mwriter **out);
+/* Before the first file or link, in the order of scr_place_cmp() (checked: -EINVAL). */
+int scr_mwriter_unseen(struct scr_mwriter *w, const struct scr_unseen_record *u);
 int scr_mwriter_file(struct scr_mwriter *w, const struct scr_file_record *f);
 int scr_mwriter_link(struct scr_mwriter *w, const struct scr_link_record *l);
 int scr_mwriter_extent(struct scr_mwriter *w, const struct scr_extent *e);
@@ -80,7 +82,10 @@ int scr_mreader_next(struct scr_mreader *r, struct scr_file_record *f, struct sc
 int scr_mreader_extent(struct scr_mreader *r, struct scr_extent *e);
 /* Goes to the FILE or LINK record at @offset: scr_mreader_next() returns it. */
 int scr_mreader_seek(struct scr_mreader *r, uint64_t offset);
-int scr_mreader_rewind(struct scr_mreader *r); /* to the first FILE or LINK */
+int scr_mreader_rewind(struct scr_mreader *r); /* to the first record */
+/* The next UNSEEN record, with a path as above. They come first, before any FILE or LINK is asked
+ * for; scr_mreader_next() passes over what is left of them. Returns 1, 0 if there is none, -errno. */
+int scr_mreader_unseen(struct scr_mreader *r, struct scr_unseen_record *u);
 /* Reads everything from start to end, with all checks, and rewinds. Returns 0 or -errno. */
 int scr_mreader_check(struct scr_mreader *r);
 

@@ -51,6 +51,12 @@ void scr_tally_file(struct scr_tally *t, const struct scr_file_record *f)
 		mark_damaged(t);
 }
 
+void scr_tally_unseen(struct scr_tally *t)
+{
+	t->sum.unseen++;
+	t->sum.files_damaged++;
+}
+
 void scr_tally_link(struct scr_tally *t)
 {
 	t->sum.links++;
@@ -214,7 +220,7 @@ bool scr_tally_agrees(const struct scr_tally *t, const struct scr_trailer *b)
 
 	return a->files == b->files && a->links == b->links && a->extents == b->extents &&
 	       a->blocks == b->blocks && a->bytes == b->bytes && a->hole_bytes == b->hole_bytes &&
-	       a->files_damaged == b->files_damaged && a->blocks_damaged == b->blocks_damaged &&
+	       a->unseen == b->unseen && a->files_damaged == b->files_damaged && a->blocks_damaged == b->blocks_damaged &&
 	       a->bytes_damaged == b->bytes_damaged &&
 	       a->extents_unrecorded == b->extents_unrecorded &&
 	       a->parity_bytes == b->parity_bytes && a->oldest_check_ns == b->oldest_check_ns &&

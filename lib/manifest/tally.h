@@ -21,6 +21,7 @@ void scr_tally_start(struct scr_tally *t, int64_t now_ns);
 int scr_tally_start_like(struct scr_tally *t, const struct scr_trailer *trailer);
 void scr_tally_file(struct scr_tally *t, const struct scr_file_record *f);
 void scr_tally_link(struct scr_tally *t);
+void scr_tally_unseen(struct scr_tally *t);
 /* An extent of the file that was counted last. @g: to count the blocks of a run. Returns 0,
  * -ENOMEM or -EBADMSG. */
 int scr_tally_extent(struct scr_tally *t, const struct scr_geometry *g,

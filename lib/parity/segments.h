@@ -50,12 +50,12 @@ int scr_segments_read(struct scr_segments *g, uint32_t segment, uint64_t offset,
  */
 struct scr_segments_window;
 /*
- * Where the window @*w has, or gets by one larger read, bytes [offset, offset+len) of @segment: 1
+ * Where the window @*w has, or gets by one larger read of @ahead bytes (always the same), bytes [offset, offset+len) of @segment: 1
  * and *p, valid until the next call. 0: not this way (too long, or not all of it could be read): use
  * scr_segments_read(). -errno.
  */
-int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t segment,
-		      uint64_t offset, uint32_t len, const uint8_t **p);
+int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t ahead,
+		      uint32_t segment, uint64_t offset, uint32_t len, const uint8_t **p);
 void scr_segments_window_free(struct scr_segments_window *w);
 /* Reads from the cache what is in it from now on, as the user asked; before the first read. The rest
  * is read past it all the same: it was dropped when it was written. */

@@ -179,7 +179,8 @@ struct scr_segments_window {
 	uint32_t segment;   /* 0: nothing is in it */
 	uint32_t len;
 	uint64_t offset;
-	uint8_t data[STEP];
+	uint32_t size;
+	uint8_t data[];
 };
 
 static bool holds(const struct scr_segments_window *w, uint32_t segment, uint64_t offset,
@@ -203,27 +204,29 @@ static int fill(struct scr_segments *g, struct scr_segments_window *w, uint32_t 
 	int r;
 
 	w->segment = 0;
-	r = scr_segments_read(g, segment, offset, w->data, sizeof(w->data), &gap, 1, &ngaps);
+	r = scr_segments_read(g, segment, offset, w->data, w->size, &gap, 1, &ngaps);
 	if (r < 0)
 		return r;
 	/* What comes before the end, or before what can't be read, is good. */
-	w->len = ngaps > 0 ? gap.start : (uint32_t)sizeof(w->data);
+	w->len = ngaps > 0 ? gap.start : w->size;
 	w->offset = offset;
 	w->segment = segment;
 	return 0;
 }
 
-int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t segment,
-		      uint64_t offset, uint32_t len, const uint8_t **p)
+int scr_segments_look(struct scr_segments *g, struct scr_segments_window **w, uint32_t ahead,
+		      uint32_t segment, uint64_t offset, uint32_t len, const uint8_t **p)
 {
 	int r = 0;
 
-	if (len > STEP / 4 || is_own(g, segment))
+	if (len > ahead / 4 || is_own(g, segment))
 		return 0;
-	if (!*w)
-		*w = calloc(1, sizeof(**w));
-	if (!*w)
-		return -ENOMEM;
+	if (!*w) {
+		*w = calloc(1, sizeof(**w) + ahead);
+		if (!*w)
+			return -ENOMEM;
+		(*w)->size = ahead;
+	}
 	if (!holds(*w, segment, offset, len))
 		r = fill(g, *w, segment, offset);
 	if (r < 0 || !holds(*w, segment, offset, len))

@@ -111,6 +111,8 @@ int scr_plan_accept(struct scr_pass *p, scr_plan_select_fn *select, void *arg,
 
 	*out = (struct scr_planned){0};
 	r = scr_planner_start(&pl, p, out);
+	if (r == 0)
+		r = scr_unseen_keep(&out->unseen);
 	while (r == 0 && (r = scr_planner_load_old(&pl)) == 0 &&
 	       pl.old.type != SCR_RECORD_END)
 		r = add_recorded(&pl, &links, select, arg);
@@ -164,6 +166,7 @@ static int accept_paths(struct scr_pass *p, struct scr_paths *paths)
 		p->sum.complete = r == 0 && p->sum.verdicts[SCR_SKIPPED] == 0;
 		scr_tally_totals(p, p->published ? &p->trailer : scr_mreader_trailer(p->old));
 	}
+	scr_unseen_free(&planned.unseen);
 	scr_plan_free(planned.plan);
 	return r;
 }

@@ -179,6 +179,24 @@ static int put_link(struct scr_exporter *x, const struct scr_link_record *l)
 	return r < 0 ? r : end_line(x);
 }
 
+static int put_unseen(struct scr_exporter *x)
+{
+	struct scr_unseen_record u;
+	int r = scr_mreader_rewind(x->p->old);
+
+	while (r == 0 && (r = scr_mreader_unseen(x->p->old, &u)) == 1) {
+		r = add(x, "{\"record\":\"unseen\"");
+		if (r == 0)
+			r = add_text(x, "path", u.path, u.path_len);
+		if (r == 0)
+			r = add(x, ",\"directory\":%s,\"damaged_since_ns\":%" PRId64,
+				u.is_dir ? "true" : "false", u.first_ns);
+		if (r == 0)
+			r = end_line(x);
+	}
+	return r;
+}
+
 static int add_checks(struct scr_exporter *x, const struct scr_extent *e)
 {
 	int r = add(x, ",\"crc32\":[");
@@ -238,6 +256,8 @@ int scr_export_json(struct scr_exporter *x)
 	struct scr_link_record l;
 	int r = put_header(x);
 
+	if (r == 0)
+		r = put_unseen(x);
 	while (r == 0 && (r = scr_view_next(x->view, &f, &l)) > 0) {
 		if (r == SCR_RECORD_LINK) {
 			r = put_link(x, &l);

@@ -87,8 +87,12 @@ static int process(struct scr_feed *f, struct scr_worker *k, struct scr_chunk *c
 			one = slice(base, &cut);
 			base = &one;
 		}
-		if (is_due(f, c, &cut, run))
+		if (is_due(f, c, &cut, run)) {
+			uint64_t room = run > 1 ? 0 : scr_room_enter(&f->room, &cut, k->p->segments);
+
 			r = scr_extent_process(k, w, &cut, run, base);
+			scr_room_leave(&f->room, k, room);
+		}
 		i += run;
 	}
 	return r;
@@ -392,6 +396,7 @@ static void *thread_main(void *arg)
 	struct scr_worker k;
 	int r = scr_worker_init(&k, f->p);
 
+	k.ahead = f->room.ahead;
 	k.gate = f->gated ? &f->gate : NULL;
 	if (r == 0)
 		r = b ? work(f, &k, b) : -ENOMEM;
@@ -406,28 +411,34 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-unsigned int scr_feed_threads(const struct scr_pass *p)
+/* Those that this process may use. */
+static unsigned int processors(void)
 {
 	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set) : 1;
+}
+
+unsigned int scr_feed_threads(const struct scr_pass *p)
+{
 	unsigned int n = p->ctx->opt.threads;
 
 	if (n == 0)
-		n = sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set)
-								 : 1;
+		n = processors();
 	return SCR_MIN(SCR_MAX(n, 1u), 256u);
 }
 
 /*
  * How many threads read. A disk that rotates is read by one, in order; others have many requests in
- * flight, so that while some wait for the medium others compute. What is in memory already needs no
- * more than the processors.
+ * flight, so that while some wait for the medium others compute. What is in memory already is copied
+ * by one more than compute, if there is a processor for it.
  */
 static unsigned int reading_threads(const struct scr_pass *p, unsigned int computing)
 {
 	unsigned int n = p->ctx->opt.reads_in_flight;
 
 	if (n == 0 && p->ctx->opt.cached)
-		n = computing;
+		n = computing < processors() ? computing + 1 : computing;
 	if (n == 0)
 		n = p->fs.rotational ? 1 : SCR_MAX(READERS, computing);
 	return SCR_MIN(n, READERS_MAX);
@@ -443,6 +454,8 @@ static int init(struct scr_feed *f, unsigned int readers, unsigned int computing
 	f->in_place = f->p->fs.rotational && !f->p->ctx->opt.cached;
 	if (f->gated && sem_init(&f->gate, 0, computing) < 0)
 		return -errno;
+	scr_room_init(&f->room, readers, f->p->header.settings.geometry.columns,
+		      f->p->segments != NULL);
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_mutex_init(&f->suspect_lock, NULL);
 	return 0;
@@ -456,6 +469,7 @@ static void destroy(struct scr_feed *f)
 	scr_suspect_free(&f->suspects);
 	pthread_mutex_destroy(&f->suspect_lock);
 	pthread_mutex_destroy(&f->lock);
+	scr_room_destroy(&f->room);
 	if (f->gated)
 		sem_destroy(&f->gate);
 }
@@ -470,6 +484,8 @@ int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
 
 	if (r < 0)
 		return r;
+	p->ways.threads[SCR_WAY_READ] = SCR_MIN(readers, processors());
+	p->ways.threads[SCR_WAY_MAPPED] = SCR_MIN(SCR_MIN(readers, threads), processors());
 	/* This thread is one of them: a single one needs no others. */
 	while (started + 1 < readers && pthread_create(&ids[started], NULL, thread_main, &f) == 0)
 		started++;

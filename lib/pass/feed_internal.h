@@ -4,10 +4,8 @@
 #define SCR_PASS_FEED_INTERNAL_H
 
 #include "pass/feed.h"
+#include "pass/room.h"
 #include "pass/suspect.h"
-
-/* Small files are handed out together until they have so many bytes. */
-#define SCR_BATCH_BYTES (1u << 20)
 
 struct scr_feed {
 	struct scr_pass *p;
@@ -15,6 +13,7 @@ struct scr_feed {
 	void *arg;
 	sem_t gate; /* threads that may compute; unless all may */
 	bool gated;
+	struct scr_room room;
 	bool in_place;             /* files of a batch are read in the order of the medium */
 	pthread_mutex_t lock;
 	struct scr_work *current;  /* a large file with extents left to hand out */

@@ -265,7 +265,7 @@ static int take_small(struct scr_feed *f, struct scr_batch *b)
 	uint64_t bytes = 0;
 	int r = 1;
 
-	while (b->count < SCR_BATCH_FILES && bytes < SCR_BATCH_BYTES && !f->ended) {
+	while (b->count < f->room.batch && bytes < f->room.batch_bytes && !f->ended) {
 		struct scr_chunk *c = &b->chunk[b->count];
 
 		r = take_file(f, c);

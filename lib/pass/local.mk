@@ -71,6 +71,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/pass/repair_undo.c \
 	lib/pass/repair_write.c \
 	lib/pass/report.c \
+	lib/pass/room.c \
+	lib/pass/room.h \
 	lib/pass/run.c \
 	lib/pass/select.c \
 	lib/pass/select.h \

@@ -381,7 +381,7 @@ static int read_stored(struct scr_worker *k, const struct scr_extent *base, uint
 	int r = 0;
 
 	if (ahead)
-		r = scr_segments_look(k->p->segments, &k->window, base->parity_segment,
+		r = scr_segments_look(k->p->segments, &k->window, k->ahead, base->parity_segment,
 				      base->parity_offset + at, len, p);
 	if (r != 0)
 		return r;

@@ -39,6 +39,7 @@ enum { /* flags of struct scr_plan_entry */
 	SCR_PLAN_AGED = 512,      /* oldest_ns, newest_ns and holes are those of the record */
 	SCR_PLAN_UNIFORM = 1024,  /* every extent is recorded, under size and mtime of now */
 	SCR_PLAN_VISITED = 2048,  /* verdict is known (where it will be asked for) */
+	SCR_PLAN_UNSEEN = 8192,   /* KEEP: a medium error kept the walk from looking at it */
 	SCR_PLAN_TOLD = 4096,     /* no more to be read or said of it, however many bands it is in */
 };
 

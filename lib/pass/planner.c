@@ -14,7 +14,6 @@
 #include "pass/repair.h"
 #include "pass/planner_internal.h"
 #include "pass/space.h"
-#include "pass/unseen.h"
 #include "walk/resolve.h"
 
 /* The oldest check comes first; the youngest band is never empty of reasons to wait. */
@@ -92,7 +91,13 @@ int scr_planner_load_old(struct planner *pl)
 static int note_unlisted(struct planner *pl, const struct scr_walk_entry *w)
 {
 	const struct scr_buf *old = &pl->old.path;
+	int r = 0;
 
+	/* What follows its SCR_WALK_ERROR is noted already. */
+	if (w->type == SCR_WALK_ERROR || w->err == EXDEV)
+		r = scr_unseen_note(&pl->out->unseen, w->path, w->len, w->is_dir, w->err);
+	if (r < 0)
+		return r;
 	/* No record that is still to come can be in it. */
 	if (pl->old.type == SCR_RECORD_END ||
 	    (!scr_path_covers(w->path, w->len, (char *)old->data, old->len) &&
@@ -101,25 +106,22 @@ static int note_unlisted(struct planner *pl, const struct scr_walk_entry *w)
 	return scr_unlisted_add(&pl->unlisted, w->path, w->len);
 }
 
-static int note_walk_error(struct planner *pl, const struct scr_walk_entry *w)
+static void tell_walk_error(struct planner *pl, const struct scr_walk_entry *w)
 {
-	if (w->err == ENOENT)
-		return 0; /* vanished while it was listed: skipped, quietly */
-	if (scr_errno_is_medium(w->err))
-		return scr_unseen_add(&pl->out->unseen, w->path, w->len, w->err);
+	(void)pl;
+	/* ENOENT: vanished while it was listed: skipped, quietly. Medium errors are told later. */
+	if (w->err == ENOENT || scr_errno_is_medium(w->err))
+		return;
 	scr_trouble(pl->p, w->path, w->len, w->err,
 		    w->is_dir ? "cannot list the directory" : "cannot look at the file");
-	return 0;
 }
 
 static int handle_other(struct planner *pl, const struct scr_walk_entry *w)
 {
-	int r;
-
 	switch (w->type) {
 	case SCR_WALK_ERROR:
-		r = note_walk_error(pl, w);
-		return r < 0 ? r : note_unlisted(pl, w);
+		tell_walk_error(pl, w);
+		return note_unlisted(pl, w);
 	case SCR_WALK_UNLISTED:
 		if (w->err == EXDEV)
 			scr_note(pl->p, "%.*s is another file system and was left out",
@@ -375,6 +377,16 @@ static int push_vanished(struct planner *pl, uint64_t pos)
 	return 0;
 }
 
+/* Whether a medium error hid this very file, which its record then says. */
+static bool unseen(struct planner *pl, const char *path, size_t len)
+{
+	const struct scr_damage_record *d = &pl->old.file.damage;
+
+	return pl->old.type == SCR_RECORD_FILE &&
+	       scr_unseen_claim(&pl->out->unseen, path, len,
+				d->kind == SCR_REC_UNREADABLE ? d->first_ns : 0);
+}
+
 static enum scr_plan_action action_of_absent(struct planner *pl, struct scr_plan_entry *e)
 {
 	const char *path = (char *)pl->old.path.data;
@@ -382,8 +394,11 @@ static enum scr_plan_action action_of_absent(struct planner *pl, struct scr_plan
 
 	if (scr_filter_covers(pl->p->policy.exclude, path, len))
 		return SCR_PLAN_EXCLUDED;
-	if (scr_unlisted_covers(&pl->unlisted, path, len))
+	if (scr_unlisted_covers(&pl->unlisted, path, len)) {
+		if (unseen(pl, path, len))
+			e->flags |= SCR_PLAN_UNSEEN;
 		return SCR_PLAN_KEEP;
+	}
 	if (scr_filter_covers(pl->p->policy.frozen, path, len)) {
 		e->flags |= SCR_PLAN_MISSING | SCR_PLAN_FROZEN;
 		return SCR_PLAN_KEEP;
@@ -465,7 +480,7 @@ static int merge(struct planner *pl)
 		r = scr_planner_load_new(pl);
 	while (r == 0 && (pl->old.type != SCR_RECORD_END || pl->new.type != SCR_WALK_END))
 		r = merge_step(pl);
-	return r;
+	return r < 0 ? r : scr_unseen_walked(&pl->out->unseen);
 }
 
 static bool exclude(void *arg, const char *path, size_t len, bool is_dir)
@@ -541,7 +556,8 @@ int scr_planner_start(struct planner *pl, struct scr_pass *p, struct scr_planned
 	pl->fs_gone = calloc(p->header.identity_count + 1, sizeof(*pl->fs_gone));
 	if (!pl->fs_gone)
 		return -ENOMEM;
-	return p->old ? scr_mreader_rewind(p->old) : 0;
+	r = p->old ? scr_mreader_rewind(p->old) : 0;
+	return r < 0 ? r : scr_unseen_start(&out->unseen, p->old);
 }
 
 int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
@@ -549,7 +565,7 @@ int scr_plan_run(struct scr_pass *p, struct scr_planned *out)
 	struct planner pl = {0};
 	int r;
 
-	scr_buf_free(&out->unseen);
+	scr_unseen_free(&out->unseen);
 	*out = (struct scr_planned){0};
 	scr_ctx_phase(p->ctx, "planning", 0, 0);
 	r = scr_planner_start(&pl, p, out);

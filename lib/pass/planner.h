@@ -14,6 +14,7 @@
 
 #include "pass/pass.h"
 #include "pass/plan.h"
+#include "pass/unseen.h"
 
 struct scr_planned {
 	struct scr_plan *plan;
@@ -26,7 +27,7 @@ struct scr_planned {
 	uint64_t recorded, gone, emptied;     /* for the guards */
 	int absent;                           /* identity whose every recorded file is gone and that
 					       * the walk did not meet; -1: none */
-	struct scr_buf unseen;                /* see unseen.h */
+	struct scr_unseen unseen;
 };
 
 /* Makes the plan of a run. What could not be listed has been said. 0 or -errno (said). */

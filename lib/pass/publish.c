@@ -171,6 +171,10 @@ int scr_publish_view(struct scr_pass *p)
 	int r = start(&pub, p);
 
 	if (r == 0)
+		r = scr_mreader_rewind(p->old);
+	if (r == 0)
+		r = scr_unseen_copy(p->old, pub.w);
+	if (r == 0)
 		r = scr_view_new(p->old, p->journal, &v);
 	if (r == 0)
 		r = copy_view(&pub, v, &e);
@@ -237,6 +241,23 @@ static void mark_missing(struct merge *m, struct scr_file_record *f)
 	};
 }
 
+/* A file that the walk could not look at. What else is known of it as a whole says more. */
+static void mark_unseen(struct merge *m, struct scr_file_record *f)
+{
+	if (!(m->e.flags & SCR_PLAN_UNSEEN) || !m->planned->unseen.believed)
+		return;
+	if (f->damage.kind == SCR_REC_UNREADABLE)
+		f->damage.last_ns = m->pub.p->start_wall_ns;
+	if (f->damage.kind)
+		return;
+	f->damage = (struct scr_damage_record){
+		.block = SCR_NO_BLOCK32,
+		.kind = SCR_REC_UNREADABLE,
+		.first_ns = m->pub.p->start_wall_ns,
+		.last_ns = m->pub.p->start_wall_ns,
+	};
+}
+
 /* Nothing was read of it, and nothing is recorded: its links have no owner either. */
 static int leave_out(struct merge *m)
 {
@@ -260,6 +281,7 @@ static int write_file(struct merge *m)
 	f.path = (char *)m->path.data;
 	f.path_len = (uint32_t)m->path.len;
 	mark_missing(m, &f);
+	mark_unseen(m, &f);
 	r = scr_mwriter_file(m->pub.w, &f);
 	if (r == 0)
 		r = scr_view_file_at(m->view, m->e.source, updated, f.stamp.size);
@@ -377,6 +399,8 @@ int scr_publish_plan(struct scr_pass *p, const struct scr_planned *planned, int 
 		r = start(&m.pub, p);
 		if (r == 0)
 			describe_pass(&m, complete);
+		if (r == 0)
+			r = scr_unseen_write(&planned->unseen, m.pub.w);
 		if (r == 0)
 			r = write_plan(&m);
 		if (r == 0)

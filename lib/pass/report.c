@@ -109,6 +109,29 @@ static void list_link(struct scr_pass *p, struct scr_paths *paths, const struct 
 		emit_list(p, &e);
 }
 
+static int list_unseen(struct scr_pass *p, struct scr_paths *paths)
+{
+	struct scr_unseen_record u;
+	int r = scr_mreader_rewind(p->old);
+
+	while (r == 0 && (r = scr_mreader_unseen(p->old, &u)) == 1) {
+		struct scr_list_entry e = {
+			.name = {u.path, u.path_len},
+			.unseen = true,
+			.unrecorded = true,
+			.mode = u.is_dir ? S_IFDIR : 0,
+			.damage_kind = SCR_DAMAGE_UNREADABLE,
+			.damaged_since = u.first_ns,
+		};
+
+		p->sum.files_damaged++;
+		if (scr_paths_take(paths, u.path, u.path_len, true))
+			emit_list(p, &e);
+		r = 0;
+	}
+	return r;
+}
+
 static int list_all(struct scr_pass *p, struct scr_paths *paths, struct scr_view *v)
 {
 	struct scr_extent x = {0};
@@ -148,6 +171,8 @@ int scr_verb_list(struct scr_ctx *ctx, const char *target, const char *const *pa
 		r = scr_paths_init(&select, &p, paths, npaths);
 	if (r == 0)
 		r = open_peek(&p);
+	if (r == 0)
+		r = list_unseen(&p, &select);
 	if (r == 0)
 		r = scr_view_new(p.old, p.journal, &v);
 	if (r == 0) {
@@ -214,6 +239,7 @@ static void fill_counts(struct scr_status *s, const struct scr_trailer *t)
 	s->blocks = t->blocks;
 	s->hole_bytes = t->hole_bytes;
 	s->files_damaged = t->files_damaged;
+	s->unseen = t->unseen;
 	s->blocks_damaged = t->blocks_damaged;
 	s->bytes_damaged = t->bytes_damaged;
 	s->extents_unrecorded = t->extents_unrecorded;
@@ -290,9 +316,16 @@ static int count_with_journal(struct scr_pass *p, struct scr_status *s)
 {
 	struct scr_tally t;
 	struct scr_view *v = NULL;
-	int r = scr_view_new(p->old, p->journal, &v);
+	struct scr_unseen_record u;
+	int r = scr_mreader_rewind(p->old);
 
 	scr_tally_start(&t, scr_clock_wall(p->ctx->clock));
+	while (r == 0 && (r = scr_mreader_unseen(p->old, &u)) == 1) {
+		scr_tally_unseen(&t);
+		r = 0;
+	}
+	if (r == 0)
+		r = scr_view_new(p->old, p->journal, &v);
 	if (r == 0)
 		r = tally_view(&t, v, &p->header.settings.geometry);
 	if (r == 0)

@@ -20,7 +20,6 @@
 #include "pass/repair.h"
 #include "pass/space.h"
 #include "pass/tally.h"
-#include "pass/unseen.h"
 #include "walk/walk.h"
 
 /* ---- state ------------------------------------------------------------------------------- */
@@ -140,7 +139,7 @@ static int read_and_publish(struct scr_pass *p, struct scr_planned *planned)
 		scr_limit_tell(p->limit);
 	/* Where not one file was there to read, nothing has shown that the device is. */
 	if (r == 0)
-		scr_unseen_tell(p, planned, p->sum.bytes_read > 0);
+		scr_unseen_settle(p, &planned->unseen, p->sum.bytes_read > 0);
 	if (r == 0)
 		r = scr_tally(p, planned);
 	if (r == 0) {
@@ -212,10 +211,10 @@ static int pass(struct scr_pass *p)
 		scr_device_tell_limits(p);
 		scr_device_tell_owners(p);
 	}
-	scr_unseen_tell(p, &planned, false);
+	scr_unseen_settle(p, &planned.unseen, false);
 	scr_limit_free(p->limit);
 	p->limit = NULL;
-	scr_buf_free(&planned.unseen);
+	scr_unseen_free(&planned.unseen);
 	scr_plan_free(planned.plan);
 	total(p, r);
 	if (r == 0 && p->ctx->opt.repair && (p->sum.blocks_damaged || p->sum.files_damaged))

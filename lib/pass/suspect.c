@@ -26,10 +26,21 @@ bool scr_suspect_is(const struct scr_worker *k, const struct scr_work *w)
 	return false;
 }
 
+/* A limited pass may have come to the same file in another band. */
+static bool is_listed(const struct scr_suspects *s, const struct scr_work *w)
+{
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct scr_buf *path = &s->list[i].work->path;
+
+		if (path->len == w->path.len && !memcmp(path->data, w->path.data, path->len))
+			return true;
+	}
+	return false;
+}
+
 void scr_suspect_push(struct scr_suspects *s, struct scr_worker *k, struct scr_work *w)
 {
-	s->files += !w->suspect;
-	w->suspect = true;
+	s->files += !is_listed(s, w);
 	s->list[s->count++] = (struct scr_suspect){w, k->results, k->result_count};
 	k->results = NULL;
 	k->result_count = k->result_cap = 0;
@@ -48,7 +59,6 @@ struct scr_work *scr_suspect_pop(struct scr_suspects *s, struct scr_worker *k)
 	free(k->results);
 	k->results = t->results;
 	k->result_count = k->result_cap = t->count;
-	t->work->suspect = false;
 	return t->work;
 }
 

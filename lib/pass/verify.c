@@ -16,6 +16,7 @@
 #include "pass/feed.h"
 #include "pass/parity.h"
 #include "pass/select.h"
+#include "pass/unseen.h"
 #include "walk/resolve.h"
 
 /* A path of several links that is no link of its owner here. */
@@ -234,6 +235,15 @@ static const struct scr_feed_ops ops = {
 	.flush = feed_flush,
 };
 
+/* ---- what could not be looked at --------------------------------------------------------- */
+
+static bool take_unseen(void *arg, const char *path, size_t len)
+{
+	struct verify *v = arg;
+
+	return scr_paths_take(&v->paths, path, len, true);
+}
+
 /* ---- the verb ---------------------------------------------------------------------------- */
 
 static int compare_all(struct verify *v)
@@ -243,7 +253,9 @@ static int compare_all(struct verify *v)
 	int r;
 
 	scr_ctx_phase(v->p->ctx, "reading", t->files, t->bytes);
-	r = scr_view_new(v->p->old, v->p->journal, &v->view);
+	r = scr_unseen_verify(v->p, take_unseen, v);
+	if (r == 0)
+		r = scr_view_new(v->p->old, v->p->journal, &v->view);
 	if (r == 0)
 		r = scr_feed_run(v->p, &ops, v, threads);
 	if (r == 0 && v->stray_count > 0) {

@@ -331,6 +331,25 @@ static struct scr_file_record from_stat(const struct scr_work *w)
 	};
 }
 
+/* Of a file that could not be opened, as the walk saw it. */
+static struct scr_file_record from_plan(const struct scr_work *w)
+{
+	return (struct scr_file_record){
+		.stamp = {.size = w->e.size,
+			  .ino = w->e.ino,
+			  .mtime_ns = w->e.mtime_ns,
+			  .ctime_ns = w->e.ctime_ns},
+		.fs = w->e.fs,
+		.mode = w->e.mode,
+		.uid = w->e.uid,
+		.gid = w->e.gid,
+		.nlink = w->e.nlink,
+		.recorded_ns = w->began_ns,
+		.path = (char *)w->path.data,
+		.path_len = (uint32_t)w->path.len,
+	};
+}
+
 static struct scr_file_record from_base(const struct scr_work *w)
 {
 	struct scr_file_record f = w->base;
@@ -397,6 +416,14 @@ static bool skip(struct scr_work *w, struct scr_file_record *f)
 	return true;
 }
 
+/* Damage keeps the old record; a new file has none yet. */
+static struct scr_file_record new_record(const struct scr_work *w)
+{
+	if (w->damage_left && w->has_base && !w->record_all && !w->resized)
+		return from_base(w);
+	return w->opened ? from_stat(w) : from_plan(w);
+}
+
 bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 {
 	struct scr_file_event ev = {.name = {(char *)w->path.data, w->path.len}};
@@ -419,11 +446,7 @@ bool scr_work_finish(struct scr_work *w, struct scr_file_record *f)
 		pthread_mutex_unlock(&w->p->ctx->lock);
 	}
 	scr_emit_file(w->p, &ev);
-	/* Damage keeps the old record; a new file has none yet. */
-	*f = w->damage_left && w->has_base && !w->record_all && !w->resized ? from_base(w)
-									    : from_stat(w);
-	if (!w->opened && !w->has_base)
-		return false; /* it could never be opened: there is nothing to record */
+	*f = new_record(w);
 	f->damage = w->file_damage;
 	f->skipped_since_ns = 0;
 	return !w->verify;

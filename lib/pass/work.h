@@ -60,7 +60,6 @@ struct scr_work {
 	bool whole;                /* one chunk is all of it */
 	unsigned int chunks;       /* handed out and not finished */
 	bool cut_short;            /* a chunk did not come to its end: nor does the file */
-	bool suspect;              /* a medium error in it is not yet believed */
 
 	/* Of a limited pass. */
 	struct scr_band band;
@@ -86,6 +85,10 @@ void scr_work_close(struct scr_work *w);
 
 /* Small files that are finished together. */
 #define SCR_BATCH_FILES 64
+/* They are handed out together until they have so many bytes. */
+#define SCR_BATCH_BYTES (1u << 20)
+/* Stored parity that is read ahead for them. */
+#define SCR_PARITY_AHEAD (256u << 10)
 
 /* A file that was read and waits to be finished, with its results. */
 struct scr_held {
@@ -109,11 +112,14 @@ struct scr_worker {
 	unsigned int held_count;
 	struct scr_buf pending;          /* parity of what is held, to be appended in one piece */
 	struct scr_segments_window *window; /* stored parity read ahead */
+	uint32_t ahead;                  /* bytes of that */
 	bool store_failed;               /* parity could not be written, which was said */
 };
 
 int scr_worker_init(struct scr_worker *k, struct scr_pass *p);
 void scr_worker_free(struct scr_worker *k);
+/* Gives back the memory of its buffers, but for the first @keep bytes that are read into. */
+void scr_worker_slim(struct scr_worker *k, size_t keep);
 /* A zeroed place for one more result, or NULL. */
 struct scr_extent *scr_worker_result(struct scr_worker *k);
 void scr_worker_clear(struct scr_worker *k);

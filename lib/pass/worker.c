@@ -9,9 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/pages.h"
+
 int scr_worker_init(struct scr_worker *k, struct scr_pass *p)
 {
-	*k = (struct scr_worker){.p = p, .kernels = scr_pass_kernels(p)};
+	*k = (struct scr_worker){
+		.p = p, .kernels = scr_pass_kernels(p), .ahead = SCR_PARITY_AHEAD};
 	return scr_reader_new(p->ctx->reader_ops, &k->reader);
 }
 
@@ -29,6 +32,21 @@ void scr_worker_free(struct scr_worker *k)
 	scr_buf_free(&k->pending);
 	scr_opener_free(&k->opener);
 	scr_segments_window_free(k->window);
+}
+
+static void slim_content(struct scr_content *c)
+{
+	if (c->fold)
+		scr_pages_drop(c->fold, c->fold_cap);
+}
+
+void scr_worker_slim(struct scr_worker *k, size_t keep)
+{
+	scr_reader_slim(k->reader, keep);
+	slim_content(&k->content);
+	slim_content(&k->scratch);
+	if (k->parity.data)
+		scr_pages_drop(k->parity.data, k->parity.cap);
 }
 
 struct scr_extent *scr_worker_result(struct scr_worker *k)

@@ -7,6 +7,8 @@ lib_libbitscrub_a_SOURCES += \
 	lib/walk/glob_class.c \
 	lib/walk/glob_internal.h \
 	lib/walk/level.c \
+	lib/walk/look.c \
+	lib/walk/look.h \
 	lib/walk/names.c \
 	lib/walk/opener.c \
 	lib/walk/resolve.c \

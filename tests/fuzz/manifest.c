@@ -163,8 +163,13 @@ static int copy_records(struct scr_mreader *r, struct scr_mwriter *w)
 	struct scr_extent e = {0};
 	struct scr_file_record f;
 	struct scr_link_record l;
+	struct scr_unseen_record u;
 	int ret;
 
+	while ((ret = scr_mreader_unseen(r, &u)) > 0)
+		FUZZ_ASSERT(!w || scr_mwriter_unseen(w, &u) == 0);
+	if (ret < 0)
+		return ret;
 	while ((ret = scr_mreader_next(r, &f, &l, NULL)) > 0) {
 		if (ret == SCR_RECORD_FILE && w)
 			FUZZ_ASSERT(scr_mwriter_file(w, &f) == 0);
