@@ -50,6 +50,7 @@ src_scrub_SOURCES = \
 	src/told_command.c \
 	src/told_metrics.c \
 	src/told_syslog.c \
+	src/told_temporary.c \
 	src/units.c \
 	src/units.h \
 	src/usage.c \

@@ -70,6 +70,12 @@ void metrics_free(struct metrics *m);
 /* For metrics_end() and tests. */
 void metrics_write(const struct metrics *m, FILE *f);
 
+/* told_temporary.c: a new file in the directory of @file, locked while it is open, which the collector
+ * doesn't take for one of its own: those end in .prom. *@name is to be freed. -errno. */
+int metrics_temporary(const char *file, char **name);
+/* Removes those that killed processes of this user have left there. */
+void metrics_remove_stale(const char *file);
+
 /* told_syslog.c */
 void syslog_begin(void);
 void syslog_damage(const char *target, const struct scr_damage *d, unsigned int *logged);

@@ -37,22 +37,6 @@ static int say(const char *file, const char *what)
 	return r;
 }
 
-/* A temporary file in the directory of @file, which the collector doesn't take for one of its own:
- * those end in .prom. *@name is to be freed. -errno. */
-static int open_temporary(const char *file, char **name)
-{
-	int fd;
-
-	if (asprintf(name, "%s.XXXXXX", file) < 0)
-		return -ENOMEM;
-	fd = mkostemp(*name, O_CLOEXEC);
-	if (fd < 0) {
-		fd = -errno;
-		free(*name);
-	}
-	return fd;
-}
-
 /* Before hours of reading: whether this can end well. */
 int metrics_begin(struct metrics *m, const char *file)
 {
@@ -63,7 +47,8 @@ int metrics_begin(struct metrics *m, const char *file)
 	m->file = file;
 	if (stat(file, &st) == 0 && !S_ISREG(st.st_mode))
 		return say(file, "it is there and no regular file");
-	fd = open_temporary(file, &name);
+	metrics_remove_stale(file);
+	fd = metrics_temporary(file, &name);
 	if (fd < 0)
 		return say(file, strerror(-fd));
 	unlink(name);
@@ -258,14 +243,15 @@ void metrics_write(const struct metrics *m, FILE *f)
 	write_kinds(m, f);
 }
 
-/* Written, readable for the collector, on the medium: 0 or -errno. Takes @fd. */
+/* Written, readable for the collector, on the medium: 0 or -errno. @fd stays open, and locked. */
 static int fill(const struct metrics *m, int fd)
 {
-	FILE *f = fdopen(fd, "w");
-	int r = 0;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), r = 0;
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
 
 	if (!f) {
-		close(fd);
+		if (copy >= 0)
+			close(copy);
 		return -ENOMEM;
 	}
 	metrics_write(m, f);
@@ -282,7 +268,7 @@ static int fill(const struct metrics *m, int fd)
 int metrics_end(struct metrics *m)
 {
 	char *name;
-	int fd = open_temporary(m->file, &name), r;
+	int fd = metrics_temporary(m->file, &name), r;
 
 	if (fd < 0)
 		return say(m->file, strerror(-fd));
@@ -291,6 +277,7 @@ int metrics_end(struct metrics *m)
 		r = -errno;
 	if (r < 0)
 		unlink(name);
+	close(fd);
 	free(name);
 	return r < 0 ? say(m->file, strerror(-r)) : 0;
 }

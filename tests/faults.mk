@@ -4,4 +4,4 @@ fault_tests = tests/faults-sample.t tests/powercut-sample.t tests/hostiletree.ba
 fault_programs = tests/faults tests/powercut tests/hostile-play tests/hostile-watch
 TESTS += $(fault_tests)
 EXTRA_DIST += $(fault_tests) $(fault_programs) tests/scene.pm tests/scene_check.pm \
-	tests/scene_disk.pm tests/scene_farm.pm
+	tests/scene_device.pm tests/scene_disk.pm tests/scene_farm.pm

@@ -3,9 +3,10 @@
 # linked with libFuzzer they are fuzzers, which contrib/fuzz builds and runs.
 fuzz_common = tests/fuzz/common.c tests/fuzz/fuzz.h
 fuzz_replay = $(fuzz_common) tests/fuzz/replay.c
-fuzz_targets = conf glob group journal manifest names segment settings undo units
+fuzz_targets = conf ddrescue glob group journal manifest names segment settings undo units
 fuzz_tests = \
 	tests/fuzz_conf.test \
+	tests/fuzz_ddrescue.test \
 	tests/fuzz_glob.test \
 	tests/fuzz_group.test \
 	tests/fuzz_journal.test \
@@ -21,6 +22,8 @@ fuzz_conf = tests/fuzz/conf.c src/command.c src/conf.c src/conf_parse.c src/near
 tests_fuzz_conf_test_SOURCES = $(fuzz_conf) $(fuzz_replay)
 tests_fuzz_conf_test_CPPFLAGS = $(fuzz_conf_cppflags)
 tests_fuzz_conf_test_LDADD = $(LDADD) -lm
+fuzz_ddrescue = tests/fuzz/ddrescue.c tests/fuzz/ddrescue_map.c tests/fuzz/ddrescue_map.h
+tests_fuzz_ddrescue_test_SOURCES = $(fuzz_ddrescue) $(fuzz_replay)
 tests_fuzz_glob_test_SOURCES = tests/fuzz/glob.c $(fuzz_replay)
 tests_fuzz_group_test_SOURCES = tests/fuzz/group.c $(fuzz_replay)
 tests_fuzz_journal_test_SOURCES = tests/fuzz/journal.c $(fuzz_replay)
@@ -42,6 +45,7 @@ fuzzers = $(fuzz_targets:%=tests/fuzz/fuzz-%)
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 EXTRA_PROGRAMS += \
 	tests/fuzz/fuzz-conf \
+	tests/fuzz/fuzz-ddrescue \
 	tests/fuzz/fuzz-glob \
 	tests/fuzz/fuzz-group \
 	tests/fuzz/fuzz-journal \
@@ -55,6 +59,8 @@ tests_fuzz_fuzz_conf_SOURCES = $(fuzz_conf) $(fuzz_common)
 tests_fuzz_fuzz_conf_CPPFLAGS = $(fuzz_conf_cppflags)
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_LDADD = $(LDADD) -lm
+tests_fuzz_fuzz_ddrescue_SOURCES = $(fuzz_ddrescue) $(fuzz_common)
+tests_fuzz_fuzz_ddrescue_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_glob_SOURCES = tests/fuzz/glob.c $(fuzz_common)
 tests_fuzz_fuzz_glob_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_group_SOURCES = tests/fuzz/group.c $(fuzz_common)

@@ -286,20 +286,30 @@ static void *map_and_cut(void *arg, int fd, off_t offset, size_t len)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* What is left of a file that became shorter is told as it is when it is read. */
-/* Both ways are tried, mapping first; then it is the cheaper one. */
-static void test_cheaper_way(void **state)
+/* Both ways are tried, mapping first; then it is the quicker one, and now and then the other. */
+static void test_quicker_way(void **state)
 {
 	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
 				       SCR_PARITY_UNIT_DEFAULT};
 	const uint64_t much = UINT64_C(64) << 20;
 	const struct {
-		uint64_t bytes[2], ns[2];
-		int way;
+		uint64_t bytes[SCR_WAYS], ns[SCR_WAYS];
+		unsigned int threads[SCR_WAYS];
+		enum scr_way way;
 	} cases[] = {
-		{{0, 0}, {0, 0}, 1},           {{much, 0}, {1, 0}, 1},
-		{{0, much}, {0, 1}, 0},        {{much, much}, {100, 200}, 0},
-		{{much, much}, {200, 100}, 1}, {{much * 4, much}, {300, 100}, 0},
+		{{0, 0}, {0, 0}, {0, 0}, SCR_WAY_MAPPED},
+		{{much, 0}, {1, 0}, {1, 1}, SCR_WAY_MAPPED},
+		{{0, much}, {0, 1}, {1, 1}, SCR_WAY_READ},
+		{{much, much}, {100, 200}, {1, 1}, SCR_WAY_READ},
+		{{much, much}, {200, 100}, {1, 1}, SCR_WAY_MAPPED},
+		{{much * 4, much}, {300, 100}, {0, 0}, SCR_WAY_READ},
+		/* More threads copy than compute. */
+		{{much, much}, {150, 100}, {2, 1}, SCR_WAY_READ},
+		{{much, much}, {250, 100}, {2, 1}, SCR_WAY_MAPPED},
+		/* The slower one's turn. */
+		{{much, much * 15}, {200, 100}, {1, 1}, SCR_WAY_MAPPED},
+		{{much, much * 17}, {200, 100}, {1, 1}, SCR_WAY_READ},
+		{{much * 17, much}, {100, 100}, {1, 1}, SCR_WAY_MAPPED},
 	};
 	struct scr_cut cut = scr_cut_extent(&g, SIZE, 0);
 	struct scr_content_reader cr = {.kernels = scr_kernels_reference()};
@@ -312,18 +322,19 @@ static void test_cheaper_way(void **state)
 	cr.stop = &stop;
 	cr.reader = open_reader(fd, SCR_READ_CACHED);
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(cases); i++) {
-		struct scr_ways w = {0};
+		struct scr_ways w = {.tries = {2, 2}};
 
-		for (int way = 0; way < 2; way++) {
+		for (int way = 0; way < SCR_WAYS; way++) {
 			w.bytes[way] = cases[i].bytes[way];
 			w.ns[way] = cases[i].ns[way];
+			w.threads[way] = cases[i].threads[way];
 		}
 		cr.ways = &w;
 		assert_int_equal(scr_content_read(&cr, &cut, &c), 0);
 		assert_int_equal(c.present, SIZE);
-		for (int way = 0; way < 2; way++)
+		for (int way = 0; way < SCR_WAYS; way++)
 			assert_int_equal(w.bytes[way] - cases[i].bytes[way],
-					 way == cases[i].way ? cut.length : 0);
+					 way == (int)cases[i].way ? cut.length : 0);
 		assert_true(w.ns[cases[i].way] > cases[i].ns[cases[i].way]);
 	}
 	scr_content_free(&c);
@@ -331,6 +342,34 @@ static void test_cheaper_way(void **state)
 	close(fd);
 }
 
+/* What the first two tries cost is not counted: nothing is in a cache then. */
+static void test_cold_tries(void **state)
+{
+	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
+				       SCR_PARITY_UNIT_DEFAULT};
+	struct scr_cut cut = scr_cut_extent(&g, SIZE, 0);
+	struct scr_ways w = {0};
+	struct scr_content_reader cr = {.kernels = scr_kernels_reference(), .ways = &w};
+	struct scr_content c = {0};
+	atomic_int stop = 0;
+	int fd = make_file();
+
+	(void)state;
+	assert_int_equal(scr_guard_install(), 0);
+	cr.stop = &stop;
+	cr.reader = open_reader(fd, SCR_READ_CACHED);
+	for (unsigned int i = 1; i <= 3; i++) {
+		assert_int_equal(scr_content_read(&cr, &cut, &c), 0);
+		assert_int_equal(w.tries[SCR_WAY_MAPPED], i);
+		assert_int_equal(w.bytes[SCR_WAY_MAPPED], i <= 2 ? 0 : cut.length);
+	}
+	assert_int_equal(w.tries[SCR_WAY_READ], 0);
+	scr_content_free(&c);
+	scr_reader_free(cr.reader);
+	close(fd);
+}
+
+/* What is left of a file that became shorter is told as it is when it is read. */
 static void test_cut_meanwhile(void **state)
 {
 	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
@@ -431,8 +470,15 @@ static void test_gate(void **state)
 #define T(f) cmocka_unit_test_setup_teardown(f, sys_setup, sys_teardown)
 
 static const struct CMUnitTest tests[] = {
-	T(test_only_what_is_cached), T(test_truncated),   T(test_threads),       T(test_not_ours),
-	T(test_read_instead),        T(test_cheaper_way), T(test_cut_meanwhile), T(test_gate),
+	T(test_only_what_is_cached),
+	T(test_truncated),
+	T(test_threads),
+	T(test_not_ours),
+	T(test_read_instead),
+	T(test_quicker_way),
+	T(test_cold_tries),
+	T(test_cut_meanwhile),
+	T(test_gate),
 };
 
 SYS_MAIN(tests)

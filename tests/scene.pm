@@ -3,8 +3,9 @@
 # of its life, on a file system that can be put back in milliseconds, inodes and ctimes included.
 #
 # The file system is an image in memory on a loop device of our own. An "image" below is its whole
-# content while it was not mounted. start() enters a mount namespace, so that whatever happens to
-# this program, nothing stays mounted, and the device goes with its last user.
+# content while it was not mounted. tests/scene_device.pm puts a block device in place of the tree.
+# start() enters a mount namespace, so that whatever happens to this program, nothing stays mounted,
+# and the device goes with its last user.
 package Scene;
 use strict;
 use warnings;
@@ -99,6 +100,7 @@ sub mounted {
 
 sub unmounted {
 	return if !$mounted;
+	detach_disk();
 	for my $attempt (1 .. 200) {
 		last if !system("umount $fs 2>/dev/null");
 		die "$fs: can't be unmounted\n" if $attempt == 200;
@@ -256,7 +258,7 @@ sub settle {
 
 # scrub VERB TREE ...: its exit status.
 sub scrub {
-	return system_quiet($scrub, @_);
+	return system_quiet($scrub, map { $_ eq $tree ? target() : $_ } @_);
 }
 
 # The exit status of a program; more than 128 for a signal. What it says is said().
@@ -321,6 +323,7 @@ sub images {
 	settle();
 	expect(0, @run, $tree);
 	$image{renewed} = image();
+	%image = (%image, images_of_disk());
 	# What is cut short again is, as a rule, long after the first time.
 	settle();
 	return \%image;
@@ -389,11 +392,11 @@ our @steps = map { { name => $_->[0], image => $_->[1], line => $_->[2], next =>
 	['config', 'damaged', ['config', '@', 'stale-after=60'], [[['config', '@', 'stale-after=60']]]],
 );
 
-# The arguments of a command: the tree is where @ is, or last; metrics where % is.
+# The arguments of a command: the tree (or device) is where @ is, or last; metrics where % is.
 sub line {
 	my @words = @_;
 	push @words, '@' unless grep { $_ eq '@' } @words;
-	return map { $_ eq '@' ? $tree : s{%}{$fs/metrics}r } @words;
+	return map { $_ eq '@' ? target() : s{%}{$fs/metrics}r } @words;
 }
 
 # What comes after a step, in the way number $turn: the exit status of each command.
@@ -413,7 +416,9 @@ sub files {
 	while (defined(my $line = <$list>)) {
 		chomp $line;
 		my ($name, $meta) = split /\t/, $line;
-		$files{$name} = [$meta, get("$tree/$name")];
+		# A device has no mtime: that of the file below it is nobody's business.
+		$meta =~ s/^\S+ // if $name eq 'disk';
+		$files{$name} = [$meta, get(written_to("$tree/$name"))];
 	}
 	close $list or die "find: $?\n";
 	return \%files;
@@ -467,5 +472,7 @@ END {
 		$? = $status;
 	}
 }
+
+require scene_device;
 
 1;

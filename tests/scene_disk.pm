@@ -118,6 +118,7 @@ sub folder {
 # Which file a descriptor is: an inode of the state, a path of the tree, or nothing that lasts.
 sub file {
 	my ($self, $n, $path) = @_;
+	$path = Scene::seen_as($path);
 	return $self->{fd}{$n} // $self->{name}{$path} //
 		($path =~ m{^\Q$Scene::tree\E/} && $path !~ m{^\Q$Scene::state\E} ? $path : undef);
 }
@@ -453,7 +454,7 @@ sub put_tree {
 		Scene::command('touch', '-m', '-d', "\@$e->{mtime}", $e->{file});
 		return;
 	}
-	open my $h, '+<', $e->{file} or die "$e->{file}: $!\n";
+	open my $h, '+<', Scene::written_to($e->{file}) or die "$e->{file}: $!\n";
 	if (defined $e->{size}) {
 		truncate $h, $e->{size};
 	} else {

@@ -143,6 +143,69 @@ check_metrics() {
 	[ "$(ls small | paste -sd ' ')" = "fill m.prom" ]
 }
 
+@test "--metrics: what a killed pass left is removed by the next one, and nothing else" {
+	need_root
+	need strace flock
+	run strace -f -qq -o trace -e trace=rename -e inject=rename:signal=KILL "$SCRUB" run -q --metrics=m.prom a
+	[ "$status" = 137 ]
+	[ ! -e m.prom ]
+	left=$(echo m.prom.scrub-??????)
+	[ -s "$left" ]
+	# Of another FILE; of another user; no plain file; in use by a process that lives.
+	touch n.prom.scrub-abcdef m.prom.scrub-abcde m.prom.scrub-abcdefg m.prom.abcdef m.prom.scrub-others
+	chown 65534 m.prom.scrub-others
+	mkdir m.prom.scrub-folder
+	ln -s "$left" m.prom.scrub-symlnk
+	echo mine >mine
+	ln mine m.prom.scrub-linked
+	mkfifo m.prom.scrub-a_fifo
+	echo live >m.prom.scrub-living
+	exec {held}<m.prom.scrub-living
+	flock "$held"
+	find . -maxdepth 1 -name '*.prom*' ! -name "$left" | sort >before
+	expect 0 run -q --metrics=./m.prom a
+	find . -maxdepth 1 -name '*.prom*' ! -name m.prom | sort >after
+	grep -q linked after
+	diff before after
+	check_metrics
+	# By its name in another directory, and once nobody holds it any more.
+	exec {held}<&-
+	cd a
+	expect 0 verify -q --metrics=../m.prom .
+	cd ..
+	[ ! -e m.prom.scrub-living ]
+	[ -e m.prom.scrub-linked ]
+}
+
+@test "--metrics: one pass doesn't take away what another is just writing" {
+	need_root
+	need strace
+	# Written, and waiting for its name; and not even locked yet.
+	for call in rename flock; do
+		strace -f -qq -o trace -e trace=$call "$SCRUB" run -q --metrics=m.prom a
+		last=$(grep -c "$call(" trace)
+		rm m.prom
+		strace -f -qq -o trace -e trace=$call -e "inject=$call:delay_enter=3s:when=$last" \
+			"$SCRUB" run -q --metrics=m.prom a &
+		pid=$!
+		# There twice: not the one that only shows that it can be made.
+		before=
+		for _ in {1..100}; do
+			now=$(compgen -G 'm.prom.scrub-*' || :)
+			[ -z "$now" ] || [ "$now" != "$before" ] || break
+			before=$now
+			sleep 0.05
+		done
+		[ -n "$now" ]
+		expect 0 run -q --metrics=m.prom b
+		metric pass_exit_status b 0
+		wait $pid
+		check_metrics
+		metric pass_exit_status a 0
+		[ "$(echo m.prom*)" = m.prom ]
+	done
+}
+
 # logged COMMAND...: runs it where /dev/log is a socket of ours; what was sent is in log.txt.
 logged() {
 	python3 - "$W/sock" >log.txt <<-'END' &

@@ -245,7 +245,9 @@ static void *system_map(void *arg SCR_UNUSED, int fd, off_t offset, size_t len)
 
 	if (ask_cachestat(fd, offset, len) != 1)
 		return NULL;
-	map = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, offset);
+	/* Not MAP_POPULATE: going from page to page, it takes twice the time of the faults, which
+	 * map 64 KiB each, or 2 MiB. */
+	map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, offset);
 	return map == MAP_FAILED ? NULL : map;
 }
 

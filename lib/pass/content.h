@@ -32,13 +32,20 @@ struct scr_content {
 	bool folded;               /* ... if this says so: all was read, once */
 };
 
+/* To content in the page cache. */
+enum scr_way { SCR_WAY_READ, SCR_WAY_MAPPED, SCR_WAYS };
+
 /*
- * What extents in the page cache have cost, mapped and read: which is cheaper depends on the machine.
- * Where the kernel copies fast, reading into a buffer that stays in L2 beats page faults by half;
- * elsewhere the copy is what costs. Shared by the threads of a pass; all zeros at first.
+ * What extents in the page cache have cost, read and mapped: which is quicker depends on the machine
+ * and on the file. Where the kernel copies fast, reading into a buffer that stays in L2 beats small
+ * page faults; pages of 2 MiB, which reading ahead makes, beat any copy. Shared by the threads of a
+ * pass. Zeros at first, but for what its user sets.
  */
 struct scr_ways {
-	atomic_uint_fast64_t bytes[2], ns[2]; /* read, mapped; processor time */
+	atomic_uint_fast64_t bytes[SCR_WAYS], ns[SCR_WAYS]; /* of processor time */
+	atomic_uint tries[SCR_WAYS];
+	/* Threads that can be busy in each way: reading is not bound by the gate. 0: one. */
+	unsigned int threads[SCR_WAYS];
 };
 
 /* Reads with @r, computes with @k. */

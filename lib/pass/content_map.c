@@ -12,11 +12,17 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 
-/* So much is tried each way before the cheaper one is kept to. */
-#define TRIAL (UINT64_C(48) << 20)
+/* So much is tried each way before the quicker one is kept to. The other one gets every 16th part
+ * still, since files differ in the size of their pages, and a machine in what else it does. */
+#define TRIAL (UINT64_C(32) << 20)
+#define STILL_TRIED 16
+/* The first tries, in which the program, its tables and its buffers are not in any cache. */
+#define COLD 2
 
-/* Mapped at a time: what many threads have mapped counts as their memory. */
-#define WINDOW (4u << 20)
+/* Mapped at a time by all threads, since it counts as their memory; by one, not below the size of a
+ * huge page. Each end of a window stops the other threads for a moment, so it is not small. */
+#define WINDOWS (16u << 20)
+#define WINDOW_MIN (2u << 20)
 /* Where a mapping may begin, whatever the size of a page. */
 #define PAGE_MAX (64u << 10)
 
@@ -35,9 +41,11 @@ static void compute(void *arg)
 }
 
 /* Whole blocks, if windows of them can be mapped; else all of the extent. */
-static uint32_t window_of(const struct scr_cut *cut)
+static uint32_t window_of(const struct scr_content_reader *cr, const struct scr_cut *cut)
 {
-	uint32_t n = SCR_MAX(WINDOW / cut->block, 1u) * cut->block;
+	uint32_t threads = cr->ways ? SCR_MAX(cr->ways->threads[SCR_WAY_MAPPED], 1u) : 1;
+	uint32_t window = SCR_MAX(WINDOWS / threads, WINDOW_MIN);
+	uint32_t n = SCR_MAX(window / cut->block, 1u) * cut->block;
 
 	return n % PAGE_MAX ? cut->length : n;
 }
@@ -59,7 +67,7 @@ static bool compute_window(const struct scr_content_reader *cr, struct scr_conte
 /* All windows, or none: what was computed of a part is forgotten. */
 static bool compute_mapped(const struct scr_content_reader *cr, struct scr_content *c)
 {
-	const uint32_t step = window_of(&c->cut);
+	const uint32_t step = window_of(cr, &c->cut);
 
 	for (uint32_t pos = 0, len; pos < c->cut.length; pos += len) {
 		len = SCR_MIN(step, c->cut.length - pos);
@@ -73,10 +81,10 @@ static bool compute_mapped(const struct scr_content_reader *cr, struct scr_conte
 	return true;
 }
 
-enum { READ, MAPPED };
-
 static void note_cost(struct scr_ways *w, int way, uint64_t bytes, int64_t began_ns)
 {
+	if (w->tries[way]++ < COLD)
+		return;
 	w->bytes[way] += bytes;
 	w->ns[way] += (uint64_t)(scr_clock_thread_cpu() - began_ns);
 }
@@ -85,15 +93,28 @@ void scr_content_read_cost(const struct scr_content_reader *cr, const struct scr
 			   uint64_t cached, int64_t began_ns)
 {
 	if (cr->ways && cached == c->cut.length)
-		note_cost(cr->ways, READ, cached, began_ns);
+		note_cost(cr->ways, SCR_WAY_READ, cached, began_ns);
+}
+
+/* What a byte takes when all threads go that way. */
+static double byte_ns(const struct scr_ways *w, int way)
+{
+	return (double)w->ns[way] / (double)w->bytes[way] / SCR_MAX(w->threads[way], 1u);
 }
 
 static bool mapping_pays(const struct scr_ways *w)
 {
-	if (!w || w->bytes[MAPPED] < TRIAL)
+	uint64_t read, mapped;
+
+	if (!w)
 		return true;
-	return w->bytes[READ] >= TRIAL && (double)w->ns[MAPPED] * (double)w->bytes[READ] <=
-						  (double)w->ns[READ] * (double)w->bytes[MAPPED];
+	read = w->bytes[SCR_WAY_READ];
+	mapped = w->bytes[SCR_WAY_MAPPED];
+	if (mapped < TRIAL || read < TRIAL)
+		return mapped < TRIAL;
+	if (read < mapped / STILL_TRIED || mapped < read / STILL_TRIED)
+		return mapped < read;
+	return byte_ns(w, SCR_WAY_MAPPED) <= byte_ns(w, SCR_WAY_READ);
 }
 
 bool scr_content_map(const struct scr_content_reader *cr, struct scr_content *c)
@@ -111,7 +132,7 @@ bool scr_content_map(const struct scr_content_reader *cr, struct scr_content *c)
 	if (!done)
 		return false;
 	if (cr->ways)
-		note_cost(cr->ways, MAPPED, c->cut.length, began_ns);
+		note_cost(cr->ways, SCR_WAY_MAPPED, c->cut.length, began_ns);
 	c->all_hole = false;
 	c->present = c->cut.length;
 	if (cr->progress)

@@ -411,28 +411,34 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-unsigned int scr_feed_threads(const struct scr_pass *p)
+/* Those that this process may use. */
+static unsigned int processors(void)
 {
 	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set) : 1;
+}
+
+unsigned int scr_feed_threads(const struct scr_pass *p)
+{
 	unsigned int n = p->ctx->opt.threads;
 
 	if (n == 0)
-		n = sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set)
-								 : 1;
+		n = processors();
 	return SCR_MIN(SCR_MAX(n, 1u), 256u);
 }
 
 /*
  * How many threads read. A disk that rotates is read by one, in order; others have many requests in
- * flight, so that while some wait for the medium others compute. What is in memory already needs no
- * more than the processors.
+ * flight, so that while some wait for the medium others compute. What is in memory already is copied
+ * by one more than compute, if there is a processor for it.
  */
 static unsigned int reading_threads(const struct scr_pass *p, unsigned int computing)
 {
 	unsigned int n = p->ctx->opt.reads_in_flight;
 
 	if (n == 0 && p->ctx->opt.cached)
-		n = computing;
+		n = computing < processors() ? computing + 1 : computing;
 	if (n == 0)
 		n = p->fs.rotational ? 1 : SCR_MAX(READERS, computing);
 	return SCR_MIN(n, READERS_MAX);
@@ -478,6 +484,8 @@ int scr_feed_run(struct scr_pass *p, const struct scr_feed_ops *ops, void *arg,
 
 	if (r < 0)
 		return r;
+	p->ways.threads[SCR_WAY_READ] = SCR_MIN(readers, processors());
+	p->ways.threads[SCR_WAY_MAPPED] = SCR_MIN(SCR_MIN(readers, threads), processors());
 	/* This thread is one of them: a single one needs no others. */
 	while (started + 1 < readers && pthread_create(&ids[started], NULL, thread_main, &f) == 0)
 		started++;

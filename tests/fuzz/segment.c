@@ -139,7 +139,23 @@ static void set_up(void)
 
 /* ---- judging -------------------------------------------------------------------------------- */
 
-/* The gap that [@start, @end) lies in; NULL: it touches none. A part of it may not. */
+/* The first border of a gap behind @start, or @end. A reader that steps down no more may give up in
+ * the middle of a sector, and find the other half when it reads on from there. */
+static uint32_t gap_border(const struct scr_parity_gap *gaps, unsigned int n, uint32_t start,
+			   uint32_t end)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t gap_end = gaps[i].start + gaps[i].length;
+
+		if (gaps[i].start > start && gaps[i].start < end)
+			end = gaps[i].start;
+		if (gap_end > start && gap_end < end)
+			end = gap_end;
+	}
+	return end;
+}
+
+/* The gap that [@start, @end) lies in; NULL: it touches none. */
 static const struct scr_parity_gap *gap_of(const struct scr_parity_gap *gaps, unsigned int n,
 					   uint32_t start, uint32_t end)
 {
@@ -165,7 +181,8 @@ static void check_order(const struct scr_parity_gap *gaps, unsigned int n, uint3
 	}
 }
 
-/* A piece of one sector, all of it there or not: the right bytes, or zeros and a gap that says why.
+/* A piece of one sector, all of it there or not, and in one gap or in none: the right bytes, or
+ * zeros and a gap that says why.
  */
 static void check_piece(const uint8_t *p, uint32_t start, uint32_t end, uint64_t at, bool there,
 			const struct scr_parity_gap *gaps, unsigned int n)
@@ -196,7 +213,7 @@ static void check(const uint8_t *p, uint32_t len, uint64_t offset, bool exists,
 
 		if (there && medium.size - at < most)
 			most = (uint32_t)(medium.size - at);
-		end = len - i < most ? len : i + most;
+		end = gap_border(gaps, n, i, len - i < most ? len : i + most);
 		check_piece(p, i, end, at, there, gaps, n);
 	}
 }
