@@ -258,7 +258,6 @@ disk() {
 }
 
 @test "accept takes what is damaged and no more" {
-	detach
 	disk $((40 * 1048576))
 	expect 0 run -q --state=st "$DEV"
 	flip "$DEV" 100
