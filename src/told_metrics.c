@@ -248,11 +248,13 @@ void metrics_write(const struct metrics *m, FILE *f)
 static int fill(const struct metrics *m, int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3), r = 0;
-	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *f;
 
+	if (copy < 0)
+		return -errno;
+	f = fdopen(copy, "w");
 	if (!f) {
-		if (copy >= 0)
-			close(copy);
+		close(copy);
 		return -ENOMEM;
 	}
 	metrics_write(m, f);

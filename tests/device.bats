@@ -394,6 +394,14 @@ for i in range(3000):
 	expect 0 run -q d/f
 	expect 0 export --format=ddrescue d/f
 	has "0x00000000  0x00000064  +"
+	# A first pass that has not come to all of it yet: nothing is wrong, and it is not finished.
+	detach
+	disk $((40 * 1048576))
+	expect 0 run -q --max-bytes=16M --state=half "$DEV"
+	expect 0 export --format=ddrescue --state=half "$DEV"
+	[ "$(grep -v '#' <<<"$output" | tr -s ' ')" = "0x00000000 ? 1
+0x00000000 0x01000000 +
+0x01000000 0x01800000 ?" ]
 	expect 0 run -q d
 	expect 16 export --format=ddrescue d
 	says "not for a directory"

@@ -304,7 +304,9 @@ sub system_quiet {
 		exec @_ or POSIX::_exit(127);
 	}
 	waitpid $pid, 0;
-	return $? & 127 ? 128 + ($? & 127) : $? >> 8;
+	my $status = $?;
+	sync_disk();
+	return $status & 127 ? 128 + ($status & 127) : $status >> 8;
 }
 
 sub quiet {

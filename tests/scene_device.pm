@@ -28,6 +28,11 @@ sub detach_disk {
 	undef $path;
 }
 
+# What was written to it is in the file below it then, for whoever looks there.
+sub sync_disk {
+	$handle->sync if defined $path;
+}
+
 # What a command is to be given.
 sub target {
 	return disk() ? ("--state=$state", disk()) : $tree;
