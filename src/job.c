@@ -3,6 +3,7 @@
 #include <config.h>
 #include "job.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,35 +108,51 @@ static void run_command(struct job *job, const char *target, struct scr_summary 
 	sum->exit |= SCR_EXIT_TROUBLE;
 }
 
+/* The metrics of @target lack something that nobody was told of yet. */
+static int not_measured(struct job *job, const char *target, int err)
+{
+	console_err(&job->console);
+	fputs("--metrics: cannot read what is known of ", stderr);
+	quote_name(stderr, target, strlen(target));
+	fprintf(stderr, ": %s\n", strerror(-err));
+	console_done(&job->console);
+	return SCR_EXIT_TROUBLE;
+}
+
 /* What only the manifest knows. Open damage by its kind is counted where there is any; verify
- * records none, and counts its own. */
-static void measure(struct job *job, const char *target, const struct scr_summary *sum)
+ * records none, and counts its own. Exit status bits. */
+static int measure(struct job *job, const char *target, const struct scr_summary *sum)
 {
 	struct scr_status *status = calloc(1, sizeof(*status));
 	uint64_t kinds[SCR_DAMAGE_KINDS] = { 0 };
 	struct scr_options damaged = job->target_opt.lib;
 	struct scr_summary unused = { 0 };
-	bool known;
+	int err;
 
 	job->mute = true;
-	known = status && scr_get_status(job->ctx, target, status, &unused) == 0;
+	err = status ? scr_get_status(job->ctx, target, status, &unused) : -ENOMEM;
 	if (!strcmp(job->cmd->name, "verify")) {
 		kinds[SCR_DAMAGE_ROT] = sum->verdicts[SCR_ROT];
 		kinds[SCR_DAMAGE_ALTERED] = sum->verdicts[SCR_ALTERED];
 		kinds[SCR_DAMAGE_UNREADABLE] = sum->verdicts[SCR_UNREADABLE];
 		kinds[SCR_DAMAGE_MISSING] = sum->verdicts[SCR_MISSING];
 		kinds[SCR_DAMAGE_CHANGED] = sum->verdicts[SCR_CHANGED];
-	} else if (known && status->files_damaged) {
+	} else if (err == 0 && status->files_damaged) {
 		damaged.damaged_only = true;
 		scr_set_options(job->ctx, &damaged);
 		job->told.metrics.kinds = kinds;
 		/* A count that was cut short would be an all-clear. */
-		known = scr_list(job->ctx, target, NULL, 0, &unused) == 0;
+		err = scr_list(job->ctx, target, NULL, 0, &unused);
 		job->told.metrics.kinds = NULL;
 	}
 	job->mute = false;
-	told_measure(&job->told, target, sum, known ? status : NULL, kinds);
+	if (told_measure(&job->told, target, sum, err == 0 ? status : NULL, kinds) < 0)
+		err = -ENOMEM;
 	free(status);
+	/* Where the command could not do its work either, or was stopped, it has said so. */
+	if (err == 0 || sum->exit & (SCR_EXIT_TROUBLE | SCR_EXIT_USAGE | SCR_EXIT_STOPPED))
+		return 0;
+	return not_measured(job, target, err);
 }
 
 void job_target(struct job *job, const char *target, int r, const struct scr_summary *s)
@@ -148,7 +165,7 @@ void job_target(struct job *job, const char *target, int r, const struct scr_sum
 	told_summary(&job->told, target, &sum);
 	report_end(&job->report, target, &sum);
 	if (job->told.metrics.file)
-		measure(job, target, &sum);
+		job->exit |= measure(job, target, &sum);
 	job->exit |= sum.exit;
 }
 

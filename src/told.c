@@ -128,10 +128,10 @@ void told_summary(struct told *t, const char *target, const struct scr_summary *
 		syslog_summary(t->json.cmd->name, target, s, t->logged);
 }
 
-void told_measure(struct told *t, const char *target, const struct scr_summary *s,
-		  const struct scr_status *status, const uint64_t kinds[SCR_DAMAGE_KINDS])
+int told_measure(struct told *t, const char *target, const struct scr_summary *s,
+		 const struct scr_status *status, const uint64_t kinds[SCR_DAMAGE_KINDS])
 {
-	metrics_add(&t->metrics, t->json.cmd->name, target, s, status, kinds);
+	return metrics_add(&t->metrics, t->json.cmd->name, target, s, status, kinds);
 }
 
 int told_end(struct told *t)

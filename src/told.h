@@ -51,20 +51,20 @@ char *told_close(struct told *t, const char *target, const struct scr_summary *s
 		 const atomic_int *stopped);
 /* Before the summary is told, once all that belongs into it is counted. */
 void told_summary(struct told *t, const char *target, const struct scr_summary *s);
-/* @status: NULL if there is none. */
-void told_measure(struct told *t, const char *target, const struct scr_summary *s,
-		  const struct scr_status *status, const uint64_t kinds[SCR_DAMAGE_KINDS]);
+/* @status: NULL if there is none. 0 or -ENOMEM, not said. */
+int told_measure(struct told *t, const char *target, const struct scr_summary *s,
+		 const struct scr_status *status, const uint64_t kinds[SCR_DAMAGE_KINDS]);
 int told_end(struct told *t);
 void told_free(struct told *t);
 
 /* told_command.c: runs @cmd by /bin/sh with @fd as its standard input. As told_close(). */
 char *told_run(const char *cmd, const char *target, int exit, int fd, const atomic_int *stopped);
 
-/* told_metrics.c. 0 or exit status bits, said. */
+/* told_metrics.c. 0 or exit status bits, said; but metrics_add() as told_measure(). */
 int metrics_begin(struct metrics *m, const char *file);
-void metrics_add(struct metrics *m, const char *verb, const char *target,
-		 const struct scr_summary *s, const struct scr_status *status,
-		 const uint64_t kinds[SCR_DAMAGE_KINDS]);
+int metrics_add(struct metrics *m, const char *verb, const char *target,
+		const struct scr_summary *s, const struct scr_status *status,
+		const uint64_t kinds[SCR_DAMAGE_KINDS]);
 int metrics_end(struct metrics *m);
 void metrics_free(struct metrics *m);
 /* For metrics_end() and tests. */

@@ -107,16 +107,16 @@ static struct metrics_row *row_for(struct metrics *m, char *label)
 	return &rows[m->n++];
 }
 
-void metrics_add(struct metrics *m, const char *verb, const char *target,
-		 const struct scr_summary *s, const struct scr_status *status,
-		 const uint64_t kinds[SCR_DAMAGE_KINDS])
+int metrics_add(struct metrics *m, const char *verb, const char *target,
+		const struct scr_summary *s, const struct scr_status *status,
+		const uint64_t kinds[SCR_DAMAGE_KINDS])
 {
 	char *label = make_label(verb, target);
 	struct metrics_row *row = label ? row_for(m, label) : NULL;
 	struct timespec now;
 
 	if (!row)
-		return;
+		return -ENOMEM;
 	clock_gettime(CLOCK_REALTIME, &now);
 	row->sum = *s;
 	row->end = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
@@ -124,6 +124,7 @@ void metrics_add(struct metrics *m, const char *verb, const char *target,
 	if (status)
 		row->status = *status;
 	memcpy(row->kinds, kinds, sizeof(row->kinds));
+	return 0;
 }
 
 /* ---- rendering --------------------------------------------------------------------------- */

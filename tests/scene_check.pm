@@ -97,10 +97,13 @@ sub check_state {
 	die "status: exit $exit: ", said() if $exit & ~12;
 }
 
-# A monitor finds all of them, whenever it looks.
+# A monitor finds all of them, whenever it looks; but $trouble may have left out those of the target.
 sub whole_metrics {
+	my ($trouble) = @_;
 	my $metrics = get("$fs/metrics") // return;
-	die "metrics are cut short\n" if $metrics !~ /^bitscrub_damaged_files\{.*kind="changed"\} \d+\n\z/m;
+	return if $metrics =~ /^bitscrub_damaged_files\{.*kind="changed"\} \d+\n\z/m;
+	die "metrics are cut short\n"
+		if !$trouble || $metrics !~ /^bitscrub_pass_damaged_parity_extents\{.*\} \d+\n\z/m;
 }
 
 # $forgets: what was to be read of the history could not be.
@@ -124,9 +127,10 @@ sub check_end {
 		if $passes != $way->{passes} && $passes != $way->{passes} - 1 && !$forgets;
 	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 history parity/ undo/);
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
-	push @stray, glob("$ENV{TMPDIR}/*"), 
+	push @stray, glob("$ENV{TMPDIR}/*"),
 		# A kill leaves what it was writing for the monitor.
 		grep { !m{/(?:t|lost\+found|metrics(?:\.\w{6})?)$} } glob("$fs/*");
+	push @stray, elsewhere();
 	whole_metrics();
 	die "afterwards stray: @stray\n" if @stray;
 	# Data and parity, both read again.

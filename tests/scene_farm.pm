@@ -7,6 +7,9 @@ use Storable ();
 
 our (@steps, $dir);
 
+# How many cases of a step there were of a kind, "STEP: KIND", where there is something to tell.
+our %tally;
+
 # Takes the cases given by lines on stdin. Tells what went wrong, and in the end how many there
 # were: little enough that it never waits for whoever listens to others first.
 sub work {
@@ -25,6 +28,7 @@ sub work {
 	}
 	unmounted();
 	print "$done cases\n";
+	print "tally $tally{$_} $_\n" for sort keys %tally;
 	return 0;
 }
 
@@ -58,6 +62,7 @@ sub listen_to {
 	my ($done, $told) = (0, '');
 	while (defined(my $line = <$pipe>)) {
 		$done = $1, next if $line =~ /^(\d+) cases$/;
+		$tally{$2} += $1, next if $line =~ /^tally (\d+) (.*)/;
 		$told = $1 if $line =~ /^# (\S+) WRONG /;
 		$wrong->{$told} .= $line;
 		print STDERR $line if $ENV{FAULTS_VERBOSE};
@@ -80,6 +85,7 @@ sub report {
 		printf "%sok %d - %s: %d cases\n", $bad{$kind} ? 'not ' : '', ++$n, $kind, $count{$kind};
 		print for @{ $bad{$kind} // [] };
 	}
+	print "# $_: $tally{$_}\n" for sort keys %tally;
 	print "1..$n\n";
 	return %bad ? 1 : 0;
 }
@@ -104,6 +110,7 @@ sub drive {
 		$references{ $step->{name} } = reference($step);
 	}
 	Storable::store(\%references, "$dir/references");
+	mkdir "$dir/right" or die "$dir/right: $!\n";
 	unmounted();
 	return report($cases, farm($cases));
 }

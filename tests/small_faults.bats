@@ -124,3 +124,23 @@ identity() {
 	[ "$(cksum <t/a)" = "$GOOD" ]
 	[ "$(stat -c %Y t/a)" -eq "$(date -d 2020-01-01 +%s)" ]
 }
+
+@test "metrics that lack what is known of the target are trouble" {
+	settle
+	expect 0 run -q -j1 t
+	times=0
+	last=$(numbers openat '"manifest"' run -q -j1 --metrics=m.prom t | tail -n 1)
+	# What there is to do may differ by some files from that run.
+	for ((n = last - 8; n < last + 8; n++)); do
+		failing openat EMFILE "$n" run -q -j1 --metrics=m.prom t
+		[[ $injected == *'"manifest"'* ]] || continue
+		[ "$status" -eq 8 ] && [ -n "$stderr" ] || { echo "$n: $status"; show; return 1; }
+		[[ $stderr == *"--metrics: cannot read what is known of t: "* ]] || continue
+		grep '^bitscrub_pass_complete{target="t",verb="run"} 1$' m.prom
+		run ! grep '^bitscrub_files' m.prom
+		times=$((times + 1))
+	done
+	[ "$times" -gt 0 ]
+	expect 0 run -q --metrics=m.prom t
+	grep '^bitscrub_files{target="t",verb="run"} 2$' m.prom
+}
