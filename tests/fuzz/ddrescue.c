@@ -22,7 +22,7 @@
 #define ITEM 12u
 #define EXTENTS_MAX 24u
 #define DAMAGE_MAX 24u
-#define BLOCKS_MAX 70000u /* of all extents: each costs time */
+#define BLOCKS_MAX 20000u /* of all extents: each costs time */
 #define SIZE_LIMIT (UINT64_C(1) << 60)
 
 const struct fuzz_format fuzz_format = {.name = "ddrescue"};
