@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# tests/faults takes what was left behind for the same only where it is: a step done again leaves the
-# same, whenever that is, and each thing that a command could notice makes a difference.
+# tests/faults takes what was left behind for the same only where it is: a step done again leaves
+# the same, whenever that is, and each thing that a command could notice makes a difference.
 use strict;
 use warnings;
 use File::Basename ();
@@ -55,6 +55,17 @@ ok($print eq $again, 'the same step, later');
 ($began, $print) = step();
 my $left = Scene::image();
 
+# In the last record of an entry, a sound state of 48 bytes: the CRC of what is before the first.
+sub other_beginning {
+	my ($path) = @_;
+	my $entry = Scene::get($path);
+	my $record = substr $entry, -60, 56;
+	substr($record, 12, 4) ^= 'else';
+	open my $h, '>', $path or die "$path: $!\n";
+	print $h substr($entry, 0, -60), $record, pack 'V', Compress::Raw::Zlib::crc32($record);
+	close $h or die "$path: $!\n";
+}
+
 my $t = $Scene::tree;
 my $s = $Scene::state;
 my ($undo) = grep { m{^undo/\d} } Scene::restore($left) ? Scene::state_names() : ();
@@ -66,14 +77,16 @@ my %changes = (
 	'a link' => sub { link "$t/d/bit", "$t/d/link" },
 	'a file' => sub { Scene::put('more', '') },
 	'a file less' => sub { unlink "$t/d/kept" },
-	'a hole' => sub { Scene::command('fallocate', '-d', "$t/d/hole");
-		Scene::command('fallocate', '-l', '60000', "$t/d/hole") },
+	'room for more' =>
+		sub { Scene::command('fallocate', '-n', '-o', 20480, '-l', 8192, "$t/d/bit") },
 	'a name in the state' => sub { Scene::put('.bitscrub/more', '') },
 	'a mode in the state' => sub { chmod 0644, "$s/manifest" },
-	'manifest.1 another file' => sub { Scene::command('cp', '-p', "$s/manifest", "$s/manifest.1") },
+	'manifest.1 another file' =>
+		sub { Scene::command('cp', '-p', "$s/manifest", "$s/manifest.1") },
 	'no undo entry' => sub { unlink "$s/$undo" },
 	'the end of an undo entry' => sub { truncate "$s/$undo", (-s "$s/$undo") - 1 },
 	'the CRC of an undo entry' => sub { Scene::rot(["$s/$undo", (-s "$s/$undo") - 1, 1]) },
+	'an undo entry of another beginning' => sub { other_beginning("$s/undo/00000002") },
 	'a byte of an undo entry' => sub { Scene::rot(["$s/$undo", 70, 1]) },
 	'the age of an undo entry' => sub { utime 1.6e9, 1.6e9, "$s/$undo" },
 	'a byte of parity' => sub { Scene::rot(["$s/parity/00000001", 100, 1]) },
@@ -103,7 +116,8 @@ Scene::expect(1, 'repair', $t);
 $print = Scene::print_of($r, $began);
 select undef, undef, undef, 0.02;
 chmod((stat "$t/d/bit")[2] & 07777, "$t/d/bit");
-ok(Scene::print_of($r, $began) ne $print, 'a ctime that is not that of the record makes a difference');
+ok(Scene::print_of($r, $began) ne $print,
+	'a ctime that is not that of the record makes a difference');
 
 Scene::rot(["$s/manifest", 5000, 1]);
 ok(!eval { Scene::print_of($r, $began); 1 } && $@ =~ /unsound/, 'a damaged manifest is no print');

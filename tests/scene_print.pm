@@ -2,27 +2,30 @@
 # What a step of tests/scene.pm has left behind, in few bytes, so that what follows from it need be
 # found out only once.
 #
-# A command can know of what was done before it only what is on the file system: no process is left,
-# and nothing else is kept. So if two cases of a step leave the same there, they go on in the same
-# way, whatever went wrong in each. "The same" is all that scrub reads or could:
+# A command can know of what was done before it only what is on the file system: no process is
+# left, and nothing else is kept. So if two cases of a step leave the same there, they go on in
+# the same way, whatever went wrong in each. "The same" is all that scrub reads or could:
 # - of each file of the tree: name, kind, bytes, size, blocks (holes), owner, mode, links, inode
-#   number, mtime, ctime;
+# number, mtime, ctime;
 # - of the state: names, kinds, owners, modes, which names are one inode, and bytes; the times of
-#   undo entries;
+# undo entries;
 # - of what lies on a device (tests/scene_device.pm): bytes, as read from the device;
-# - names, kinds and sizes in the directory of metrics, that of temporary files and /var/lib/bitscrub.
+# - names, kinds and sizes in the directory of metrics, that of temporary files and
+# /var/lib/bitscrub.
 #
-# What differs by the clock alone is made equal: a time that is not older than the step (in a stamp,
-# a record, a ctime) is NOW, or in a record that names a file of the tree, where it is to the nanosecond
-# the mtime or ctime of that file, this: whether it is of what the file is now. But for that, all lie
-# within the second that the step takes, the commands that follow come at once, and scrub makes a
-# difference only between what lies two seconds back and what does not; so the order of such times
-# doesn't matter. A step that took longer is not compared at all. With them go the CRCs of records
-# that have them, after they were found right, and how long a pass took, which is only told to people.
+# What differs by the clock alone is made equal: a time that is not older than the step (in a
+# stamp, a record, a ctime) is NOW, or in a record that names a file of the tree, where it is to
+# the nanosecond the mtime or ctime of that file, this: whether it is of what the file is now. But
+# for that, all lie within the second that the step takes, the commands that follow come at once,
+# and scrub makes a difference only between what lies two seconds back and what does not; so the
+# order of such times doesn't matter. A step that took longer is not compared at all. With them go
+# the CRCs of records that have them, after they were found right, and how long a pass took, which
+# is only told to people.
 #
-# Left out: inode numbers and times of the state's other files and of directories, which scrub does
-# not look at, or compares with what it finds in the same moment; the place of blocks on the disk;
-# what is in the page cache, which is what is on the disk, for damage is put there before it is mounted.
+# Left out: inode numbers and times of the state's other files and of directories, which scrub
+# does not look at, or compares with what it finds in the same moment; the place of blocks on the
+# disk; what is in the page cache, which is what is on the disk, for damage is put there before it
+# is mounted.
 package Scene;
 use strict;
 use warnings;
@@ -89,7 +92,7 @@ sub without_times {
 	return $bytes;
 }
 
-# Records one behind the other: of each that is sound its type and what it says, of the rest the bytes.
+# Records one behind the other: of each that is sound its type and what it says, of the rest bytes.
 sub records {
 	my ($bytes, $span) = @_;
 	my ($at, $entry, $out) = (0, undef, '');
@@ -150,7 +153,7 @@ sub print_of {
 		my @what = ($path, $kind, $owner, $mode);
 		$what[0] =~ s/^\Q$ENV{TMPDIR}\E/temporary/;
 		# Written for a monitor, whole or not there: that is looked at each time.
-		$what[0] =~ s/(metrics\.scrub-)\w{6}$/$1XXXXXX/;
+		$what[0] =~ s/(metrics\.bitscrub-)\w{6}$/$1XXXXXX/;
 		if ($path eq "$tree/disk") {
 			push @what, $size, Digest::MD5::md5_hex(content_print($path, $r, $span));
 		} elsif ($kind eq 'f' && $path =~ m{^\Q$tree\E/}) {
