@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The temporary file that --metrics writes first, beside FILE: FILE.scrub-XXXXXX.
+/* The temporary file that --metrics writes first, beside FILE: FILE.bitscrub-XXXXXX.
  *
  * Whoever writes to one holds a lock (flock) on it, so one that is not locked was left behind by a
  * process that was killed. It may also be one whose owner has not come to locking it yet. Therefore
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK ".scrub-"
+#define MARK ".bitscrub-"
 #define RANDOM 6u /* characters behind it */
 
 /* Without locks nobody can tell ours from one that was left behind: then we just go on. */

@@ -153,7 +153,7 @@ sub print_of {
 		my @what = ($path, $kind, $owner, $mode);
 		$what[0] =~ s/^\Q$ENV{TMPDIR}\E/temporary/;
 		# Written for a monitor, whole or not there: that is looked at each time.
-		$what[0] =~ s/(metrics\.)\w{6}$/$1XXXXXX/;
+		$what[0] =~ s/(metrics\.bitscrub-)\w{6}$/$1XXXXXX/;
 		if ($path eq "$tree/disk") {
 			push @what, $size, Digest::MD5::md5_hex(content_print($path, $r, $span));
 		} elsif ($kind eq 'f' && $path =~ m{^\Q$tree\E/}) {

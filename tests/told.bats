@@ -149,18 +149,18 @@ check_metrics() {
 	run strace -f -qq -o trace -e trace=rename -e inject=rename:signal=KILL "$SCRUB" run -q --metrics=m.prom a
 	[ "$status" = 137 ]
 	[ ! -e m.prom ]
-	left=$(echo m.prom.scrub-??????)
+	left=$(echo m.prom.bitscrub-??????)
 	[ -s "$left" ]
 	# Of another FILE; of another user; no plain file; in use by a process that lives.
-	touch n.prom.scrub-abcdef m.prom.scrub-abcde m.prom.scrub-abcdefg m.prom.abcdef m.prom.scrub-others
-	chown 65534 m.prom.scrub-others
-	mkdir m.prom.scrub-folder
-	ln -s "$left" m.prom.scrub-symlnk
+	touch n.prom.bitscrub-abcdef m.prom.bitscrub-abcde m.prom.bitscrub-abcdefg m.prom.abcdef m.prom.bitscrub-others
+	chown 65534 m.prom.bitscrub-others
+	mkdir m.prom.bitscrub-folder
+	ln -s "$left" m.prom.bitscrub-symlnk
 	echo mine >mine
-	ln mine m.prom.scrub-linked
-	mkfifo m.prom.scrub-a_fifo
-	echo live >m.prom.scrub-living
-	exec {held}<m.prom.scrub-living
+	ln mine m.prom.bitscrub-linked
+	mkfifo m.prom.bitscrub-a_fifo
+	echo live >m.prom.bitscrub-living
+	exec {held}<m.prom.bitscrub-living
 	flock "$held"
 	find . -maxdepth 1 -name '*.prom*' ! -name "$left" | sort >before
 	expect 0 run -q --metrics=./m.prom a
@@ -173,8 +173,8 @@ check_metrics() {
 	cd a
 	expect 0 verify -q --metrics=../m.prom .
 	cd ..
-	[ ! -e m.prom.scrub-living ]
-	[ -e m.prom.scrub-linked ]
+	[ ! -e m.prom.bitscrub-living ]
+	[ -e m.prom.bitscrub-linked ]
 }
 
 @test "--metrics: one pass doesn't take away what another is just writing" {
@@ -191,7 +191,7 @@ check_metrics() {
 		# There twice: not the one that only shows that it can be made.
 		before=
 		for _ in {1..100}; do
-			now=$(compgen -G 'm.prom.scrub-*' || :)
+			now=$(compgen -G 'm.prom.bitscrub-*' || :)
 			[ -z "$now" ] || [ "$now" != "$before" ] || break
 			before=$now
 			sleep 0.05

@@ -22,7 +22,7 @@
 #define ITEM 12u
 #define EXTENTS_MAX 24u
 #define DAMAGE_MAX 24u
-#define BLOCKS_MAX 70000u /* of all extents: each costs time */
+#define BLOCKS_MAX 20000u /* of all extents: each costs time */
 #define SIZE_LIMIT (UINT64_C(1) << 60)
 
 const struct fuzz_format fuzz_format = {.name = "ddrescue"};
@@ -78,7 +78,7 @@ static void take_extent(const uint8_t *p)
 	struct list *list = &in.lists[p[1] % 2];
 	uint64_t size = in.file.stamp.size, count = scr_extent_count(size);
 	uint64_t index = list->next + scr_get_le32(p + 2);
-	struct scr_extent *e = &list->items[list->count].e;
+	struct scr_extent *e;
 	struct scr_cut cut;
 
 	if (index >= count || list->count == EXTENTS_MAX || !(p[1] % 2 ? in.journal : in.record))
@@ -86,6 +86,7 @@ static void take_extent(const uint8_t *p)
 	cut = scr_cut_extent(&in.geometry, size, index);
 	if (cut.blocks > BLOCKS_MAX - in.blocks)
 		return;
+	e = &list->items[list->count].e;
 	*e = (struct scr_extent){.cut = cut, .run = 1, .stamp = in.file.stamp};
 	e->hole = p[0] & 1;
 	e->run_length = cut.length;
