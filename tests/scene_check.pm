@@ -128,8 +128,7 @@ sub check_end {
 	my %may = map { $_ => 1 } @segments, qw(manifest manifest.1 history parity/ undo/);
 	my @stray = grep { !$may{$_} && !m{^undo/\d{8}$} } state_names();
 	push @stray, glob("$ENV{TMPDIR}/*"),
-		# A kill leaves what it was writing for the monitor.
-		grep { !m{/(?:t|lost\+found|metrics(?:\.\w{6})?)$} } glob("$fs/*");
+		grep { !m{/(?:t|lost\+found|metrics)$} } glob("$fs/*");
 	push @stray, elsewhere();
 	whole_metrics();
 	die "afterwards stray: @stray\n" if @stray;
