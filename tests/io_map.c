@@ -286,11 +286,37 @@ static void *map_and_cut(void *arg, int fd, off_t offset, size_t len)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* Both ways are tried, mapping first; then it is the quicker one, and now and then the other. */
-static void test_quicker_way(void **state)
+/* What the tests of both ways begin with: a reader of a new file, and how it is cut. */
+struct tried {
+	struct scr_cut cut;
+	struct scr_content_reader cr;
+	struct scr_content c;
+	atomic_int stop;
+	int fd;
+};
+
+static void try_begin(struct tried *t)
 {
 	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
 				       SCR_PARITY_UNIT_DEFAULT};
+
+	*t = (struct tried){.cut = scr_cut_extent(&g, SIZE, 0), .fd = make_file()};
+	assert_int_equal(scr_guard_install(), 0);
+	t->cr.kernels = scr_kernels_reference();
+	t->cr.stop = &t->stop;
+	t->cr.reader = open_reader(t->fd, SCR_READ_CACHED);
+}
+
+static void try_end(struct tried *t)
+{
+	scr_content_free(&t->c);
+	scr_reader_free(t->cr.reader);
+	close(t->fd);
+}
+
+/* Both ways are tried, mapping first; then it is the quicker one, and now and then the other. */
+static void test_quicker_way(void **state)
+{
 	const uint64_t much = UINT64_C(64) << 20;
 	const struct {
 		uint64_t bytes[SCR_WAYS], ns[SCR_WAYS];
@@ -311,16 +337,10 @@ static void test_quicker_way(void **state)
 		{{much, much * 17}, {200, 100}, {1, 1}, SCR_WAY_READ},
 		{{much * 17, much}, {100, 100}, {1, 1}, SCR_WAY_MAPPED},
 	};
-	struct scr_cut cut = scr_cut_extent(&g, SIZE, 0);
-	struct scr_content_reader cr = {.kernels = scr_kernels_reference()};
-	struct scr_content c = {0};
-	atomic_int stop = 0;
-	int fd = make_file();
+	struct tried t;
 
 	(void)state;
-	assert_int_equal(scr_guard_install(), 0);
-	cr.stop = &stop;
-	cr.reader = open_reader(fd, SCR_READ_CACHED);
+	try_begin(&t);
 	for (size_t i = 0; i < SCR_ARRAY_SIZE(cases); i++) {
 		struct scr_ways w = {.tries = {2, 2}};
 
@@ -329,44 +349,33 @@ static void test_quicker_way(void **state)
 			w.ns[way] = cases[i].ns[way];
 			w.threads[way] = cases[i].threads[way];
 		}
-		cr.ways = &w;
-		assert_int_equal(scr_content_read(&cr, &cut, &c), 0);
-		assert_int_equal(c.present, SIZE);
+		t.cr.ways = &w;
+		assert_int_equal(scr_content_read(&t.cr, &t.cut, &t.c), 0);
+		assert_int_equal(t.c.present, SIZE);
 		for (int way = 0; way < SCR_WAYS; way++)
 			assert_int_equal(w.bytes[way] - cases[i].bytes[way],
-					 way == (int)cases[i].way ? cut.length : 0);
+					 way == (int)cases[i].way ? t.cut.length : 0);
 		assert_true(w.ns[cases[i].way] > cases[i].ns[cases[i].way]);
 	}
-	scr_content_free(&c);
-	scr_reader_free(cr.reader);
-	close(fd);
+	try_end(&t);
 }
 
 /* What the first two tries cost is not counted: nothing is in a cache then. */
 static void test_cold_tries(void **state)
 {
-	const struct scr_geometry g = {SCR_BLOCK_SIZE_DEFAULT, SCR_COLUMNS_DEFAULT,
-				       SCR_PARITY_UNIT_DEFAULT};
-	struct scr_cut cut = scr_cut_extent(&g, SIZE, 0);
 	struct scr_ways w = {0};
-	struct scr_content_reader cr = {.kernels = scr_kernels_reference(), .ways = &w};
-	struct scr_content c = {0};
-	atomic_int stop = 0;
-	int fd = make_file();
+	struct tried t;
 
 	(void)state;
-	assert_int_equal(scr_guard_install(), 0);
-	cr.stop = &stop;
-	cr.reader = open_reader(fd, SCR_READ_CACHED);
+	try_begin(&t);
+	t.cr.ways = &w;
 	for (unsigned int i = 1; i <= 3; i++) {
-		assert_int_equal(scr_content_read(&cr, &cut, &c), 0);
+		assert_int_equal(scr_content_read(&t.cr, &t.cut, &t.c), 0);
 		assert_int_equal(w.tries[SCR_WAY_MAPPED], i);
-		assert_int_equal(w.bytes[SCR_WAY_MAPPED], i <= 2 ? 0 : cut.length);
+		assert_int_equal(w.bytes[SCR_WAY_MAPPED], i <= 2 ? 0 : t.cut.length);
 	}
 	assert_int_equal(w.tries[SCR_WAY_READ], 0);
-	scr_content_free(&c);
-	scr_reader_free(cr.reader);
-	close(fd);
+	try_end(&t);
 }
 
 /* What is left of a file that became shorter is told as it is when it is read. */

@@ -123,3 +123,25 @@ same() {
 	# Seven a file, and what it takes to start.
 	[ "$calls" -lt $((200 * 7 + 600)) ]
 }
+
+@test "--cached: one thread more reads than computes, where there is a processor for it" {
+	need strace taskset
+	strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+	[ "$(nproc)" -gt 1 ] || skip "there is one processor"
+	local cpu one all
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	mkdir tree
+	data 1 5000 >tree/a
+	settle
+	expect 0 run -q --state=state tree
+	# clones COMMAND...: how many threads it begins.
+	clones() {
+		strace -f -qq -e trace=clone,clone3 -o clones "$@" || return
+		grep -c 'clone3\?(' clones
+	}
+	one=$(clones taskset -c "$cpu" "$SCRUB" verify -q --cached -j1 --state=state tree)
+	all=$(clones "$SCRUB" verify -q --cached -j1 --state=state tree)
+	[ "$all" -eq $((one + 1)) ]
+	all=$(clones "$SCRUB" verify -q --cached -j1 --reads-in-flight=1 --state=state tree)
+	[ "$all" -eq "$one" ]
+}
