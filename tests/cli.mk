@@ -49,6 +49,7 @@ valgrind_tests = \
 	tests/journal.test \
 	tests/kernels.test \
 	tests/manifest.test \
+	tests/manifest_writer.test \
 	tests/parity_undo.test \
 	tests/pass_faults.test \
 	tests/pass_judge.test \

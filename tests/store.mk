@@ -4,10 +4,12 @@ if HAVE_CMOCKA
 store_common = tests/store_common.c tests/store_common.h tests/store_sample.c
 
 cmocka_tests += tests/geometry.test tests/codec.test tests/codec_hostile.test tests/journal.test \
-	tests/manifest.test tests/manifest_damage.test tests/hostile.test
+	tests/manifest.test tests/manifest_damage.test tests/manifest_writer.test \
+	tests/hostile.test
 tests_codec_hostile_test_SOURCES = tests/codec_hostile.c $(store_common)
 tests_hostile_test_SOURCES = tests/hostile.c $(store_common)
 tests_manifest_test_SOURCES = tests/manifest.c $(store_common)
+tests_manifest_writer_test_SOURCES = tests/manifest_writer.c $(store_common)
 tests_manifest_damage_test_SOURCES = tests/manifest_damage.c $(store_common)
 tests_geometry_test_SOURCES = tests/geometry.c $(store_common)
 tests_codec_test_SOURCES = tests/codec.c $(store_common)
